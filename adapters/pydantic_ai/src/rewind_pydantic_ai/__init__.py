@@ -1,0 +1,5 @@
+"""rewind for pydantic-ai: the front door through which its runs are recorded and replayed."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
