@@ -1,0 +1,124 @@
+"""Record, replay and fork LLM agent runs.
+
+Importing this package loads no SDK, opens nothing and reads no environment; every public name
+is loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import integrations
+    from .accounting import Accounting, ModelPrice, ModelUsage, account
+    from .decorators import llm, memory, tool
+    from .diff import DiffEntry, TraceDiff, diff_traces, render_text
+    from .errors import (
+        DivergenceError,
+        FuzzyMatchWarning,
+        LiveCallDuringReplay,
+        LossySerializationWarning,
+        PatchGapWarning,
+        RecordingWarning,
+        ReplayDriftWarning,
+        ReplayedError,
+        ReviveFallbackWarning,
+        RewindError,
+        ScriptExhausted,
+        SessionError,
+        ThreadlessCallWarning,
+        TraceFormatError,
+        UnconsumedEventsWarning,
+    )
+    from .integrations import auto_patch, patch_anthropic, patch_openai
+    from .session import Session, current_session, fork, record, replay
+    from .testing import NeverCalled, ScriptedLLM
+    from .trace import Event, Trace
+
+_ERRORS = (
+    "DivergenceError",
+    "FuzzyMatchWarning",
+    "LiveCallDuringReplay",
+    "LossySerializationWarning",
+    "PatchGapWarning",
+    "RecordingWarning",
+    "ReplayDriftWarning",
+    "ReplayedError",
+    "ReviveFallbackWarning",
+    "RewindError",
+    "ScriptExhausted",
+    "SessionError",
+    "ThreadlessCallWarning",
+    "TraceFormatError",
+    "UnconsumedEventsWarning",
+)
+
+_HOME: dict[str, str] = {
+    **dict.fromkeys(_ERRORS, "errors"),
+    **dict.fromkeys(("llm", "memory", "tool"), "decorators"),
+    **dict.fromkeys(("Session", "current_session", "fork", "record", "replay"), "session"),
+    **dict.fromkeys(("Event", "Trace"), "trace"),
+    **dict.fromkeys(("auto_patch", "patch_anthropic", "patch_openai"), "integrations"),
+    **dict.fromkeys(("DiffEntry", "TraceDiff", "diff_traces", "render_text"), "diff"),
+    **dict.fromkeys(("Accounting", "ModelPrice", "ModelUsage", "account"), "accounting"),
+    **dict.fromkeys(("NeverCalled", "ScriptedLLM"), "testing"),
+}
+_MODULES = ("integrations", "testing")
+
+__all__ = [
+    "Accounting",
+    "DiffEntry",
+    "DivergenceError",
+    "Event",
+    "FuzzyMatchWarning",
+    "LiveCallDuringReplay",
+    "LossySerializationWarning",
+    "ModelPrice",
+    "ModelUsage",
+    "NeverCalled",
+    "PatchGapWarning",
+    "RecordingWarning",
+    "ReplayDriftWarning",
+    "ReplayedError",
+    "ReviveFallbackWarning",
+    "RewindError",
+    "ScriptExhausted",
+    "ScriptedLLM",
+    "Session",
+    "SessionError",
+    "ThreadlessCallWarning",
+    "Trace",
+    "TraceDiff",
+    "TraceFormatError",
+    "UnconsumedEventsWarning",
+    "account",
+    "auto_patch",
+    "current_session",
+    "diff_traces",
+    "fork",
+    "integrations",
+    "llm",
+    "memory",
+    "patch_anthropic",
+    "patch_openai",
+    "record",
+    "render_text",
+    "replay",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,46 @@
+"""What every ring turns a call into before it asks the session, and what the session answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .canonical import Plain
+    from .trace import WireRecord
+
+__all__ = ["LLM_ABSORBS", "Call", "Kind", "Ring"]
+
+Kind = Literal["llm", "tool", "memory", "http"]
+Ring = Literal["framework", "function", "sdk", "wire"]
+
+LLM_ABSORBS: frozenset[str] = frozenset({"llm", "http"})
+"""A model call seen by an outer ring covers the same call seen by an inner one."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """One call about to happen, already masked.
+
+    `id` is the identity of the request (32 hex digits), `upstream` the label of a known
+    host, `origin` the `scheme://host:port` of an unknown one, `absorbs` the kinds of call
+    that an inner ring may see again for this very call.
+    """
+
+    kind: Kind
+    name: str
+    ring: Ring
+    request: dict[str, Plain]
+    id: str
+    absorbs: frozenset[str] = frozenset()
+    upstream: str | None = None
+    origin: str | None = None
+    attempt: int = 0
+    meta: Mapping[str, Plain] = field(default_factory=lambda: {})
+    opaque_request: bytes | None = None
+    wire: WireRecord | None = None
+
+    def covers(self, inner: Call) -> bool:
+        """Whether `inner`, made while this call runs, is this same logical call."""
+        return self.ring != inner.ring and inner.kind in self.absorbs

@@ -1,0 +1,31 @@
+"""Sessions: opening them, finding them, and what they decide."""
+
+from __future__ import annotations
+
+from .api import SessionContext, fork, record, replay
+from .decisions import Aside, Decision, Hints, Live, Serve
+from .lineage import branch_context
+from .registry import any_open, current_session, find, on_close, on_open, warn_stray
+from .session import Session
+from .slots import Slot
+
+__all__ = [
+    "Aside",
+    "Decision",
+    "Hints",
+    "Live",
+    "Serve",
+    "Session",
+    "SessionContext",
+    "Slot",
+    "any_open",
+    "branch_context",
+    "current_session",
+    "find",
+    "fork",
+    "on_close",
+    "on_open",
+    "record",
+    "replay",
+    "warn_stray",
+]

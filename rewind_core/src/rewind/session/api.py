@@ -1,0 +1,196 @@
+"""`record`, `replay` and `fork`: the three ways to open a session."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from ..errors import SessionError
+from ..trace import Event, Trace, TraceWriter
+from . import registry
+from .ending import settle
+from .lineage import Line, current_line, open_line, reset_line, set_line
+from .session import Hook, Session
+
+__all__ = ["SessionContext", "fork", "record", "replay"]
+
+Scope = Literal["context", "process"]
+
+
+class SessionContext:
+    """Opens its session on entry (`with` or `async with`) and closes it on exit. Use once."""
+
+    def __init__(self, open_session: Callable[[], Session], scope: Scope) -> None:
+        self._open = open_session
+        self._scope = scope
+        self._session: Session | None = None
+        self._token: contextvars.Token[Line | None] | None = None
+
+    def __enter__(self) -> Session:
+        if self._session is not None:
+            raise SessionError("this session was opened before; call record/replay/fork again")
+        line = current_line()
+        if line is not None and not line.session.closed:
+            raise SessionError(
+                f"sessions do not nest: a {line.session.mode} of {line.session.path} is open here"
+            )
+        session = self._open()
+        self._session = session
+        try:
+            registry.enter(session, process=self._scope == "process")
+        except BaseException:
+            _finish(session)
+            raise
+        self._token = set_line(open_line(session))
+        return session
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        session, token = self._session, self._token
+        if session is None or session.closed:
+            return
+        if token is not None:
+            reset_line(token)
+        registry.leave(session)
+        if session.pid != os.getpid():
+            return
+        _finish(session)
+        if session.mode != "record":
+            settle(session, error, trace)
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+def _finish(session: Session) -> None:
+    session.closed = True
+    if session.writer is not None:
+        session.writer.close(session.started)
+
+
+def record(
+    path: str | os.PathLike[str],
+    *,
+    meta: Mapping[str, Any] | None = None,
+    redact: Hook | None = None,
+    normalize: Hook | None = None,
+    scope: Scope = "context",
+    ignore: Iterable[str] = (),
+    capture_all: bool = False,
+) -> SessionContext:
+    """Record a live run to `path`.
+
+    The file is `path.partial` until the session closes. `meta` lands in the trace's header,
+    `redact` changes what is stored (never what is matched), `normalize` what is matched (never
+    what is stored; give the same function to `replay`). `ignore` lists hosts to leave alone.
+
+    Raises `SessionError` for a nested session, `OSError` if `path` cannot be written.
+    """
+
+    def open_session() -> Session:
+        writer = TraceWriter(Path(path), mode="record", meta=dict(meta or {}))
+        return Session(
+            mode="record", path=Path(path), writer=writer, redact=redact, normalize=normalize,
+            ignore=ignore, capture_all=capture_all,
+        )  # fmt: skip
+
+    return SessionContext(open_session, scope)
+
+
+def replay(
+    path: str | os.PathLike[str],
+    *,
+    match: str = "strict",
+    require_full_consumption: bool = False,
+    on_step: Callable[[Event], object] | None = None,
+    break_at: int | None = None,
+    redact: Hook | None = None,
+    normalize: Hook | None = None,
+    scope: Scope = "context",
+    allow_hosts: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    retries: Literal["all", "final"] = "all",
+    capture_all: bool = False,
+) -> SessionContext:
+    """Replay the trace at `path`, offline.
+
+    `on_step` is called with each served event, `break_at` calls `breakpoint()` at that step,
+    `allow_hosts` lists hosts that may be connected to all the same, `retries="final"` serves
+    only the last attempt of a retried call.
+
+    Raises `TraceFormatError` if the trace cannot be read, `DivergenceError` (at the call, or at
+    exit) when the run leaves the recording.
+    """
+    _check_match(match)
+
+    def open_session() -> Session:
+        return Session(
+            mode="replay", path=Path(path), trace=Trace.open(path), redact=redact,
+            normalize=normalize, on_step=on_step, break_at=break_at,
+            require_full_consumption=require_full_consumption, allow_hosts=allow_hosts,
+            ignore=ignore, retries=retries, capture_all=capture_all,
+        )  # fmt: skip
+
+    return SessionContext(open_session, scope)
+
+
+def fork(
+    path: str | os.PathLike[str],
+    *,
+    at: int,
+    match: str = "strict",
+    save_as: str | os.PathLike[str] | None = None,
+    redact: Hook | None = None,
+    normalize: Hook | None = None,
+    scope: Scope = "context",
+    ignore: Iterable[str] = (),
+    capture_all: bool = False,
+) -> SessionContext:
+    """Serve the steps `[0, at)` of the trace at `path`, then go live.
+
+    `at=len(trace)` extends a finished run. `save_as` writes the whole forked run as a trace of
+    its own, with where it was forked from in its header.
+
+    Raises `SessionError` if `at` is out of range or `save_as` is the trace itself.
+    """
+    _check_match(match)
+
+    def open_session() -> Session:
+        source = Path(path)
+        trace = Trace.open(source)
+        if not 0 <= at <= len(trace):
+            raise SessionError(f"at={at} is out of range: {path} has {len(trace)} events (0 to {len(trace)})")
+        writer = None
+        if save_as is not None:
+            target = Path(save_as)
+            if target.resolve() == source.resolve():
+                raise SessionError(f"save_as={save_as} is the trace that is forked; choose another name")
+            forked_from = {"path": str(path), "id": trace.header.get("id"), "at": at}
+            writer = TraceWriter(target, mode="fork", meta=dict(trace.meta), forked_from=forked_from)
+        return Session(
+            mode="fork", path=source, trace=trace, at=at, writer=writer, redact=redact,
+            normalize=normalize, ignore=ignore, capture_all=capture_all,
+        )  # fmt: skip
+
+    return SessionContext(open_session, scope)
+
+
+def _check_match(match: str) -> None:
+    if match != "strict":
+        raise SessionError(f"match={match!r} is not known; this release has 'strict'")

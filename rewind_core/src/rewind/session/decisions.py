@@ -1,0 +1,68 @@
+"""What a session answers to a call: serve this event, go live into this slot, or stand aside."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from ..boundary import Codec
+    from ..trace import Event
+    from .session import Session
+    from .slots import Slot
+
+__all__ = ["Aside", "Decision", "Hints", "Live", "Serve"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """`retry_next`: the recording goes on with another attempt of this same call."""
+
+    retry_next: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Not this ring's business: make the call, record nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    session: Session
+    event: Event
+    hints: Hints
+    ordered: bool = True
+
+    def wait(self) -> None:
+        """Hold a thread until what was delivered earlier in the recording has been."""
+        if not self.ordered or self.session.order.ready(self.event.ticks[1]):
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self.session.order.wait(self.event.ticks[1])
+
+    async def wait_async(self) -> None:
+        if not self.ordered or self.session.order.ready(self.event.ticks[1]):
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # another event loop than asyncio's
+            return
+        await self.session.order.wait_async(self.event.ticks[1])
+
+    def deliver(self, codec: Codec[T]) -> T:
+        """Hand the event to the caller: the recorded value, or the recorded error raised."""
+        self.session.delivered(self.event)
+        return codec.serve(self.event, self.hints)
+
+
+Decision = Aside | Live | Serve

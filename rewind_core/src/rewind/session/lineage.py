@@ -1,0 +1,110 @@
+"""The line of execution a call is made in: which call came before it, and which encloses it.
+
+A `Line` lives in a ContextVar, so tasks, and the threads and pool jobs that carry their
+creator's context, continue from the call that started them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..calls import Call
+    from .session import Session
+
+__all__ = ["Line", "Node", "branch_context", "current_line", "set_line"]
+
+
+class Node:
+    """One call in this run. `recorded` is the seq of the recorded event it stands for, if any."""
+
+    __slots__ = ("before", "call", "recorded", "seq", "spawned")
+
+    def __init__(self, seq: int, call: Call, before: Node | None, recorded: int | None) -> None:
+        self.seq = seq
+        self.call = call
+        self.before = before
+        self.recorded = recorded
+        self.spawned = 0
+
+
+class Root:
+    """Counts the branches that start before any call was made."""
+
+    __slots__ = ("spawned",)
+
+    def __init__(self) -> None:
+        self.spawned = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    session: Session
+    root: Root
+    last: Node | None = None
+    parent: Node | None = None
+    branch: tuple[int, ...] = ()
+    owner: int = 0
+
+    def spawn(self) -> Line:
+        """The line of a branch that starts here, numbered in the order of the starts."""
+        origin = self.last or self.root
+        origin.spawned += 1
+        return replace(self, branch=(*self.branch, origin.spawned), owner=0)
+
+
+_line: contextvars.ContextVar[Line | None] = contextvars.ContextVar("rewind_line", default=None)
+
+
+def _execution() -> int:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    return id(task) if task is not None else threading.get_ident()
+
+
+def current_line(*, adopt: bool = False) -> Line | None:
+    """The line of the running code; `adopt` numbers it as a branch if it is a new one."""
+    line = _line.get()
+    if line is None or not adopt:
+        return line
+    me = _execution()
+    if line.owner == me:
+        return line
+    if line.owner != 0:
+        line = line.spawn()
+    line = replace(line, owner=me)
+    _line.set(line)
+    return line
+
+
+def set_line(line: Line | None) -> contextvars.Token[Line | None]:
+    return _line.set(line)
+
+
+def reset_line(token: contextvars.Token[Line | None]) -> None:
+    try:
+        _line.reset(token)
+    except ValueError:  # closed from another context than it was opened in
+        _line.set(None)
+
+
+def open_line(session: Session) -> Line:
+    return Line(session=session, root=Root(), owner=_execution())
+
+
+def branch_context() -> contextvars.Context:
+    """A copy of the current context whose line is a branch of its own, numbered now.
+
+    Pool jobs take it at submit, so that their order does not depend on thread timing.
+    """
+    context = contextvars.copy_context()
+    line = _line.get()
+    if line is not None:
+        context.run(_line.set, line.spawn())
+    return context

@@ -1,0 +1,134 @@
+"""The place reserved for a live call's outcome: filled once, never raising into the agent."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..redact import mask_body_bytes, mask_headers, mask_plain, mask_url
+from ..trace import UNSET, Body, EventRecord
+from .lineage import Node, current_line, reset_line, set_line
+
+if TYPE_CHECKING:
+    from ..calls import Call
+    from ..canonical import Plain
+    from ..trace import WireRecord
+    from .session import Session
+
+__all__ = ["Slot"]
+
+T = TypeVar("T")
+
+
+class Slot:
+    """Reserved when the call starts. The first outcome given is kept; later ones are ignored.
+
+    A plain outcome is `finish_value`, `finish_wire` or `fail`; a stream is `head`, any number
+    of `chunk`, then `done`.
+    """
+
+    def __init__(
+        self, session: Session, node: Node, call: Call, after: int | None, parent: int | None,
+        branch: tuple[int, ...], tick: int,
+    ) -> None:  # fmt: skip
+        self.session = session
+        self.node = node
+        self.seq = node.seq
+        self._call = call
+        self._after = after
+        self._parent = parent
+        self._branch = branch
+        self._tick = tick
+        self._time = time.time()
+        self._clock = time.perf_counter()
+        self._state = "open"
+        self._chunks = 0
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Calls made inside are children of this one."""
+        line = current_line()
+        if line is None or line.session is not self.session:
+            yield
+            return
+        inside = replace(line, last=self.node, parent=self.node)
+        token = set_line(inside)
+        try:
+            yield
+        finally:
+            reset_line(token)
+            set_line(replace(line, last=self.node))
+
+    def protect(
+        self, action: Callable[..., T], *args: Any, otherwise: T | None = None
+    ) -> T:
+        """Run a piece of recording; trouble in it is said once and never reaches the agent."""
+        try:
+            return action(*args)
+        except Exception as trouble:
+            self.session.trouble(trouble)
+            return otherwise  # type: ignore[return-value]
+
+    @property
+    def _ms(self) -> float:
+        return round((time.perf_counter() - self._clock) * 1000, 3)
+
+    def _record(self, **outcome: Any) -> EventRecord:
+        call = self._call
+        wire: WireRecord | None = outcome.pop("wire", None) or call.wire
+        if wire is not None:
+            wire.url = mask_url(wire.url)
+            wire.headers = mask_headers(wire.headers)
+            wire.request_headers = mask_headers(wire.request_headers)
+        fields: dict[str, Any] = {"value": UNSET, "error": None, "body": None, "stream": False}
+        fields.update(outcome)
+        return EventRecord(
+            seq=self.seq, kind=call.kind, name=call.name, ring=call.ring, id=call.id,
+            request=self.session.scrub_request(call.request), opaque_request=call.opaque_request,
+            after=self._after, parent=self._parent, branch=list(self._branch),
+            ticks=(self._tick, self.session.next_tick()), time=self._time, ms=self._ms,
+            upstream=self.session.label(call), attempt=call.attempt, meta=dict(call.meta),
+            wire=wire, **fields,
+        )  # fmt: skip
+
+    def _write(self, **outcome: Any) -> None:
+        if self._state == "open":
+            self._state = "streaming" if outcome.get("stream") else "closed"
+            self.session.write_event(self._record(**outcome))
+
+    def finish_value(self, value: Plain) -> None:
+        self._write(value=self.session.scrub(mask_plain(value)))
+
+    def fail(self, error: dict[str, Plain]) -> None:
+        masked = mask_plain(error)
+        self._write(error=self.session.scrub(masked))
+
+    def finish_wire(self, wire: WireRecord, body: Body) -> None:
+        data = self.session.scrub_bytes(mask_body_bytes(body.data))
+        split = body.split if data is body.data or len(data) == len(body.data) else ()
+        self._write(wire=wire, body=Body(data=data, split=split))
+
+    def head(self, wire: WireRecord | None = None) -> None:
+        self._write(wire=wire, stream=True)
+
+    def chunk(self, data: bytes | Plain) -> None:
+        if self._state != "streaming":
+            return
+        if isinstance(data, bytes):
+            data = self.session.scrub_bytes(mask_body_bytes(data))
+        else:
+            data = self.session.scrub(mask_plain(data))
+        self._chunks += 1
+        self.session.write_chunk(self.seq, data)
+
+    def done(self, truncated: str | None = None, error: dict[str, Plain] | None = None) -> None:
+        if self._state != "streaming":
+            return
+        self._state = "closed"
+        masked = self.session.scrub(mask_plain(error)) if error is not None else None
+        self.session.write_done(
+            self.seq, ms=self._ms, chunks=self._chunks, truncated=truncated, error=masked
+        )
