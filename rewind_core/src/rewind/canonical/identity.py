@@ -1,0 +1,128 @@
+"""Content identity: a hash that is the same in every process, and cheap for long histories.
+
+An agent re-sends its history with every call, so array elements are chained: what was
+hashed for the last call is not hashed again.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from operator import is_
+from typing import cast
+
+from .codec import Plain, encode_sorted
+
+__all__ = ["Chain", "RequestIdentity", "fingerprint", "request_id"]
+
+_SIZE = 16
+_START = bytes(_SIZE)
+_REMEMBERED = 16
+"""Arrays a `Chain` keeps; more than the agents that usually take turns in one session."""
+
+
+def fingerprint(plain: Plain) -> bytes:
+    """Return the 16-byte digest of a plain value; members in any order."""
+    return blake2b(encode_sorted(plain), digest_size=_SIZE).digest()
+
+
+def request_id(head: bytes, request: dict[str, Plain]) -> str:
+    """Return the identity of a request, 32 hex digits.
+
+    `head` is what identifies the call beside its request (operation, method, path, …).
+    """
+    return RequestIdentity().id(head, request)
+
+
+class Links:
+    """Digests of an array: of each element, and of each prefix (`prefix[0]` is empty)."""
+
+    __slots__ = ("digests", "elements", "prefix")
+
+    def __init__(self, elements: list[Plain], digests: list[bytes], prefix: list[bytes]) -> None:
+        self.elements = elements
+        self.digests = digests
+        self.prefix = prefix
+
+
+class Chain:
+    """Digests of arrays, reusing those of a recent array that begins with the same objects.
+
+    Plain values are never changed in place; equal objects are recognised by identity
+    alone, because `1 == True == 1.0`.
+    """
+
+    __slots__ = ("_recent",)
+
+    def __init__(self) -> None:
+        self._recent: list[Links] = []
+
+    def links(self, elements: list[Plain]) -> Links:
+        """Return the digests of `elements`, in time proportional to what is new."""
+        base, shared = self._best(elements)
+        digests = base.digests[:shared] if base else []
+        prefix = base.prefix[: shared + 1] if base else [_START]
+        link = prefix[-1]
+        for element in elements[shared:]:
+            digest = fingerprint(element)
+            link = blake2b(link + digest, digest_size=_SIZE).digest()
+            digests.append(digest)
+            prefix.append(link)
+        links = Links(list(elements), digests, prefix)
+        if elements:
+            self._remember(links, base if base and shared == len(base.elements) else None)
+        return links
+
+    def _best(self, elements: list[Plain]) -> tuple[Links | None, int]:
+        best: Links | None = None
+        longest = 0
+        for links in reversed(self._recent):
+            known = links.elements
+            if len(known) <= longest or not elements or known[0] is not elements[0]:
+                continue
+            shared = _shared(known, elements)
+            if shared > longest:
+                best, longest = links, shared
+            if shared == len(elements):
+                break
+        return best, longest
+
+    def _remember(self, links: Links, replaced: Links | None) -> None:
+        if replaced is not None:
+            self._recent.remove(replaced)
+        self._recent.append(links)
+        if len(self._recent) > _REMEMBERED:
+            del self._recent[0]
+
+
+def _shared(known: list[Plain], elements: list[Plain]) -> int:
+    length = min(len(known), len(elements))
+    if length == len(known) and all(map(is_, known, elements)):
+        return length
+    return next((i for i in range(length) if known[i] is not elements[i]), length)
+
+
+class RequestIdentity:
+    """`request_id` with a memory of recent arrays; one per session, used under its lock."""
+
+    __slots__ = ("_chains",)
+
+    def __init__(self) -> None:
+        self._chains: dict[str, Chain] = {}
+
+    def id(self, head: bytes, request: dict[str, Plain]) -> str:
+        """Return what `request_id(head, request)` returns."""
+        total = blake2b(digest_size=_SIZE)
+        total.update(_framed(head))
+        for key in sorted(request):
+            value = request[key]
+            total.update(_framed(key.encode("utf-8", "surrogatepass")))
+            if type(value) is list:
+                chain = self._chains.setdefault(key, Chain())
+                total.update(b"[" + chain.links(cast("list[Plain]", value)).prefix[-1])
+            else:
+                total.update(b"=" + fingerprint(value))
+        return total.hexdigest()
+
+
+def _framed(data: bytes) -> bytes:
+    return len(data).to_bytes(8, "big") + data

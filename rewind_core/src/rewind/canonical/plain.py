@@ -1,0 +1,234 @@
+"""From any Python value to plain data, without loss where the type is known.
+
+Recording must never disturb the program, so nothing here raises: a value that cannot
+be described becomes its `repr`, and the caller is told.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import datetime as dt
+import decimal
+import pathlib
+import re
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, cast
+
+from .codec import MAX_DEPTH, Plain, encode_sorted, escape_dict, tag_float, tag_int, tag_string
+
+__all__ = ["to_plain"]
+
+Lossy = Callable[[object], None]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{8,16}\b")
+_FLAT_DEPTH = MAX_DEPTH // 3
+"""Containers kept nested; one container may take three levels of plain data."""
+
+
+def to_plain(value: object, *, lossy: Lossy | None = None) -> Plain:
+    """Return the plain form of any value; never raises.
+
+    `lossy` is called with each value that only its `repr` describes.
+    """
+    converter = _Converter(lossy)
+    root = converter.run(value, 0)
+    if not converter.deep:
+        return root
+    nodes = [root]
+    for node in converter.deep:  # grows while it is walked
+        converter.active.clear()
+        nodes.append(converter.run(node, 0))
+    return {"$deep": nodes}
+
+
+def class_name(cls: type) -> str:
+    """Return `module:qualname`, the spelling used in traces."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _b64(data: Any) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+_EXACT: dict[type, Callable[[Any], Plain]] = {
+    bytes: lambda v: {"$bytes": _b64(v)},
+    bytearray: lambda v: {"$bytearray": _b64(v)},
+    memoryview: lambda v: {"$bytes": _b64(v.tobytes())},
+    dt.datetime: lambda v: {"$datetime": v.isoformat()},
+    dt.date: lambda v: {"$date": v.isoformat()},
+    dt.time: lambda v: {"$time": v.isoformat()},
+    dt.timedelta: lambda v: {"$timedelta": [v.days, v.seconds, v.microseconds]},
+    uuid.UUID: lambda v: {"$uuid": str(v)},
+    decimal.Decimal: lambda v: {"$decimal": str(v)},
+    complex: lambda v: {"$complex": [tag_float(v.real), tag_float(v.imag)]},
+}
+
+
+class _Converter:
+    """One conversion: the containers being walked, and those put off for depth."""
+
+    __slots__ = ("active", "deep", "lossy", "seen_deep")
+
+    def __init__(self, lossy: Lossy | None) -> None:
+        self.lossy = lossy
+        self.active: set[int] = set()
+        self.deep: list[object] = []
+        self.seen_deep: dict[int, int] = {}
+
+    def run(self, value: object, depth: int) -> Plain:
+        try:
+            return self.convert(value, depth)
+        except RecursionError:
+            return self.as_repr(value)
+
+    def convert(self, value: Any, depth: int) -> Plain:
+        kind = type(value)
+        if kind is str:
+            return tag_string(value)
+        if value is None or kind is bool:
+            return value
+        if kind is int:
+            return tag_int(value)
+        if kind is float:
+            return tag_float(value)
+        exact = _EXACT.get(kind)
+        if exact is not None:
+            return exact(value)
+        try:
+            return self.convert_other(value, depth)
+        except RecursionError:
+            raise
+        except Exception:  # a foreign property or iterator failed
+            return self.as_repr(value)
+
+    def convert_other(self, value: Any, depth: int) -> Plain:
+        if isinstance(value, Enum):
+            return {"$enum": [class_name(type(value)), self.convert(value.value, depth + 1)]}
+        scalar = _scalar(value)
+        if scalar is not None:
+            return scalar
+        build = self.builder(value)
+        if build is None:
+            return self.as_repr(value)
+        mark = id(value)
+        if mark in self.active:
+            return self.as_repr(value, "<cycle>")
+        if depth >= _FLAT_DEPTH:
+            return self.put_off(value)
+        self.active.add(mark)
+        try:
+            return build(value, depth + 1)
+        finally:
+            self.active.discard(mark)
+
+    def put_off(self, value: object) -> Plain:
+        index = self.seen_deep.get(id(value))
+        if index is not None:
+            return self.as_repr(value, "<cycle>")
+        self.deep.append(value)
+        self.seen_deep[id(value)] = len(self.deep)
+        return {"$node": len(self.deep)}
+
+    def builder(self, value: Any) -> Callable[[Any, int], Plain] | None:
+        if isinstance(value, dict):
+            return self.mapping
+        if isinstance(value, list):
+            return self.items
+        fields = _object_fields(value)
+        if fields is not None:
+            return self.fields
+        for base, tag in _TAGGED_LISTS:
+            if isinstance(value, base):
+                return lambda v, depth: self.tagged(tag, v, depth)
+        return None
+
+    def items(self, value: Iterable[Any], depth: int) -> list[Plain]:
+        return [self.convert(item, depth) for item in list(value)]
+
+    def tagged(self, tag: str, value: Iterable[Any], depth: int) -> Plain:
+        items = self.items(value, depth)
+        if tag in ("$set", "$frozenset"):
+            items.sort(key=encode_sorted)
+        return {tag: items}
+
+    def mapping(self, value: dict[Any, Any], depth: int) -> Plain:
+        pairs = list(value.items())
+        if all(type(key) is str and (key.isascii() or _is_unicode(key)) for key, _ in pairs):
+            return escape_dict({key: self.convert(item, depth) for key, item in pairs})
+        return {"$map": [[self.convert(k, depth), self.convert(v, depth)] for k, v in pairs]}
+
+    def fields(self, value: Any, depth: int) -> Plain:
+        found = _object_fields(value)
+        assert found is not None
+        names, unset = found
+        members = self.mapping(names, depth)
+        body: list[Plain] = [class_name(type(value)), members]
+        if unset:
+            body.append(sorted(unset))
+        return {"$object": body}
+
+    def as_repr(self, value: object, text: str | None = None) -> Plain:
+        if self.lossy is not None:
+            with contextlib.suppress(Exception):
+                self.lossy(value)
+        if text is None:
+            try:
+                text = _ADDRESS.sub("", repr(value))
+            except BaseException as error:  # a repr of foreign code may raise anything
+                if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                    raise
+                text = f"<{class_name(type(value))}>"
+        return {"$repr": tag_string(text)}
+
+
+_TAGGED_LISTS: tuple[tuple[type, str], ...] = (
+    (tuple, "$tuple"),
+    (frozenset, "$frozenset"),
+    (set, "$set"),
+    (deque, "$deque"),
+)
+
+
+def _is_unicode(text: str) -> bool:
+    return type(tag_string(text)) is str
+
+
+def _scalar(value: Any) -> Plain:
+    """Plain form of a subclass of a scalar type; None if it is not one."""
+    if isinstance(value, str):
+        return tag_string(str.__str__(value))
+    if isinstance(value, int):
+        return tag_int(int.__int__(value))
+    if isinstance(value, float):
+        return tag_float(float.__float__(value))
+    if isinstance(value, pathlib.PurePath):
+        return {"$path": tag_string(str(value))}
+    for base in (dt.datetime, dt.date, dt.time, dt.timedelta, bytes, bytearray):
+        if isinstance(value, base):
+            return _EXACT[base](value)
+    return None
+
+
+def _object_fields(value: Any) -> tuple[dict[Any, Any], frozenset[str]] | None:
+    """Fields of a data object and those left at their default; None for other objects."""
+    cls: Any = type(value)
+    none: frozenset[str] = frozenset()
+    if hasattr(cls, "__pydantic_fields__"):
+        fields = {name: getattr(value, name) for name in cls.__pydantic_fields__}
+        unset = frozenset(fields) - set(value.model_fields_set)
+        fields.update(getattr(value, "__pydantic_extra__", None) or {})
+        return fields, unset
+    if hasattr(cls, "__dataclass_fields__"):
+        names: Iterable[str] = cls.__dataclass_fields__
+        return {n: getattr(value, n) for n in names if hasattr(value, n)}, none
+    if hasattr(cls, "__attrs_attrs__"):
+        return {a.name: getattr(value, a.name) for a in cls.__attrs_attrs__}, none
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return dict(zip(cast("Any", value)._fields, value)), none
+    if hasattr(cls, "__struct_fields__"):
+        return {n: getattr(value, n) for n in cls.__struct_fields__}, none
+    return None
