@@ -1,0 +1,317 @@
+"""Traces and events as a user sees them: small when opened, bodies on demand."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..canonical import Plain, decode, from_plain
+from ..errors import TraceFormatError
+from .bodies import content_type, http_error, parsed, parsed_stream
+from .expand import Expander
+from .reader import Damage, Found, Scan, Source, open_source, scan
+from .records import (
+    UNSET,
+    Body,
+    ChunkLine,
+    EventLine,
+    HeaderLine,
+    Value,
+    WireForm,
+    WireRecord,
+    unpack_body,
+    unpack_chunk,
+)
+
+__all__ = ["Event", "Started", "Trace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A call that had begun when the recording stopped."""
+
+    seq: int
+    kind: str
+    name: str
+
+
+class _RequestOnly(msgspec.Struct):
+    request: dict[str, Any] = {}
+
+
+class _Parts:
+    """What the events of one file share."""
+
+    __slots__ = ("expander", "scan", "source")
+
+    def __init__(self, source: Source, found: Scan) -> None:
+        self.source = source
+        self.scan = found
+        self.expander = Expander(self.load)
+
+    def load(self, event: int) -> tuple[int, dict[str, Plain]]:
+        """Return line number and folded request of an event."""
+        found = self.scan.events.get(event)
+        if found is None or found.place is None:
+            raise TraceFormatError(
+                f"{self.source.path}: event {event} is missing or damaged, and another refers to it"
+            )
+        line = self.source.read(*found.place)
+        return found.line, msgspec.json.decode(line, type=_RequestOnly).request
+
+
+class Event:
+    """One recorded step. Bodies are read from the file when they are asked for."""
+
+    __slots__ = (
+        "_found",
+        "_parts",
+        "after",
+        "attempt",
+        "branch",
+        "complete",
+        "damage",
+        "id",
+        "kind",
+        "meta",
+        "ms",
+        "name",
+        "parent",
+        "ring",
+        "seq",
+        "stream",
+        "ticks",
+        "time",
+        "truncated",
+        "upstream",
+    )
+
+    def __init__(self, found: Found, parts: _Parts) -> None:
+        self._found = found
+        self._parts = parts
+        line, done = found.skeleton, found.done
+        self.seq = line.event
+        self.kind = line.kind
+        self.name = line.name
+        self.ring = line.ring
+        self.id = line.id
+        self.after = line.after
+        self.parent = line.parent
+        self.branch = line.branch
+        self.time = line.time
+        self.upstream = line.upstream
+        self.attempt = line.attempt
+        self.stream = line.stream
+        self.meta = line.meta
+        self.damage = found.damage
+        self.ticks = line.ticks if done is None else (line.ticks[0], done.tick)
+        self.ms = line.ms if done is None else done.ms
+        self.complete = done is not None or not line.stream
+        cut = "interrupted" if not self.complete else None
+        self.truncated = cut if done is None else done.truncated
+
+    def __repr__(self) -> str:
+        return f"<Event {self.seq} {self.kind} {self.name}>"
+
+    @property
+    def ts(self) -> float:
+        """Start of the call, seconds since the epoch."""
+        return self.time
+
+    @property
+    def duration_ms(self) -> float:
+        """Duration of the call."""
+        return self.ms
+
+    @property
+    def fingerprint(self) -> str:
+        """Content identity of the call."""
+        return self.id
+
+    @property
+    def live(self) -> bool:
+        """Whether it ran live when this trace was written (a fork also copies events)."""
+        return bool(self.meta.get("live", True))
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request with its Python types, freshly made."""
+        return {key: from_plain(value) for key, value in self.request_plain.items()}
+
+    @property
+    def request_plain(self) -> dict[str, Plain]:
+        """The request as plain data; shared, not to be changed."""
+        self._line()
+        return self._parts.expander.expand(self.seq)
+
+    @property
+    def opaque_request(self) -> bytes | None:
+        """The body of a request that is not a JSON object."""
+        line = self._line()
+        return None if line.opaque is UNSET else unpack_body(line.opaque).data
+
+    @property
+    def wire(self) -> WireRecord | None:
+        """Method, URL, status and headers of an HTTP exchange."""
+        line = self._line()
+        if line.wire is UNSET:
+            return None
+        form = msgspec.json.decode(line.wire, type=WireForm)
+        return WireRecord(**msgspec.structs.asdict(form))
+
+    @property
+    def body(self) -> Body | None:
+        """The response body of an HTTP exchange that was not streamed."""
+        line = self._line()
+        return None if line.body is UNSET else unpack_body(line.body)
+
+    @property
+    def value_plain(self) -> Plain:
+        """The returned value as plain data; `UNSET` if it did not return one."""
+        line = self._line()
+        return UNSET if line.value is UNSET else decode(bytes(line.value))
+
+    @property
+    def error_plain(self) -> dict[str, Plain] | None:
+        """The recorded error of the call or of its stream, as plain data."""
+        done = self._found.done
+        if done is not None and done.error is not None:
+            return done.error
+        line = self._line()
+        return None if line.error is UNSET else decode(bytes(line.error))
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """The error, also the HTTP status of a refused call; None if it went well."""
+        plain = self.error_plain
+        if plain is not None:
+            return {key: from_plain(value) for key, value in plain.items()}
+        wire = self.wire
+        if wire is None or wire.status < 400:
+            return None
+        return http_error(wire, self._data())
+
+    @property
+    def response(self) -> Any:
+        """The parsed body, the list of a stream's parsed events, or the returned value."""
+        value = self.value_plain
+        if value is not UNSET:
+            return from_plain(value)
+        wire = self.wire
+        if wire is None:
+            chunks = self.chunks() if self.stream else None
+            return None if chunks is None else [from_plain(chunk) for chunk in chunks]
+        if wire.status == 0:
+            return None
+        read = parsed_stream if self.stream else parsed
+        return read(self._data(), content_type(wire.headers))
+
+    def chunks(self) -> list[Any]:
+        """The consumed chunks of a stream: bytes, or plain values of a function's stream."""
+        self._line()
+        chunks = [unpack_chunk(self._chunk(place)) for place in self._found.chunks]
+        return [chunk.plain if isinstance(chunk, Value) else chunk for chunk in chunks]
+
+    def _data(self) -> bytes:
+        if self.stream:
+            return b"".join(chunk for chunk in self.chunks() if isinstance(chunk, bytes))
+        body = self.body
+        return b"" if body is None else body.data
+
+    def _chunk(self, place: tuple[int, int]) -> ChunkLine:
+        return msgspec.json.decode(self._parts.source.read(*place), type=ChunkLine)
+
+    def _line(self) -> EventLine:
+        found = self._found
+        if found.damage is not None or found.place is None:
+            path = self._parts.source.path
+            raise TraceFormatError(f"{path}: event {self.seq} is damaged: {found.damage}")
+        return msgspec.json.decode(self._parts.source.read(*found.place), type=EventLine)
+
+
+class Trace:
+    """A recorded run. Use `Trace.open` (lazy) or `Trace.load` (everything checked)."""
+
+    __slots__ = ("_parts", "complete", "damage", "events", "header", "path", "unfinished")
+
+    def __init__(self, source: Source, found: Scan) -> None:
+        parts = _Parts(source, found)
+        self._parts = parts
+        self.path = source.path
+        self.header: HeaderLine = found.header
+        self.damage: list[Damage] = found.damage
+        self.complete = found.end is not None
+        self.events = [Event(found.events[seq], parts) for seq in sorted(found.events)]
+        self.unfinished = [
+            Started(seq=seq, kind=start.kind, name=start.name)
+            for seq, start in sorted(found.starts.items())
+            if seq not in found.events or not _ended(found.events[seq])
+        ]
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], strict_file: bool = False) -> Trace:
+        """Open a trace, or the `.partial` of an unfinished run. Bodies are read on demand.
+
+        Raises `TraceFormatError`; with `strict_file` also for a damaged line.
+        """
+        source = open_source(Path(path))
+        trace = cls(source, scan(source))
+        if strict_file and trace.damage:
+            first = trace.damage[0]
+            raise TraceFormatError(f"{source.path}: line {first.line}: {first.reason}")
+        return trace
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], strict_file: bool = False) -> Trace:
+        """Open a trace and read every event once, so that damage shows at once."""
+        trace = cls.open(path, strict_file)
+        for event in trace.events:
+            if event.damage is None:
+                _ = event.request_plain, event.error, event.response
+        return trace
+
+    def dump(self, path: str | os.PathLike[str]) -> Path:
+        """Write the file as it is under another name, readable by its owner only."""
+        target = Path(path)
+        fd, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
+        try:
+            with os.fdopen(fd, "wb") as out, self._parts.source.lines() as lines:
+                for line in lines:
+                    out.write(line)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+        return target
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the user put into the header."""
+        return self.header.meta
+
+    @property
+    def version(self) -> int:
+        """Version of the format."""
+        return self.header.rewind
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __getitem__(self, index: int) -> Event:
+        return self.events[index]
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.path} of {len(self.events)} events>"
+
+
+def _ended(found: Found) -> bool:
+    return found.done is not None or not found.skeleton.stream or found.damage is not None
