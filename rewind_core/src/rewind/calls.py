@@ -37,10 +37,6 @@ class Call:
     upstream: str | None = None
     origin: str | None = None
     attempt: int = 0
-    meta: Mapping[str, Plain] = field(default_factory=lambda: {})
+    meta: Mapping[str, Plain] = field(default_factory=dict)
     opaque_request: bytes | None = None
     wire: WireRecord | None = None
-
-    def covers(self, inner: Call) -> bool:
-        """Whether `inner`, made while this call runs, is this same logical call."""
-        return self.ring != inner.ring and inner.kind in self.absorbs

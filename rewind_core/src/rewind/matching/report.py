@@ -105,7 +105,9 @@ def report(miss: Miss, *, path: str, step: int) -> DivergenceError:
     if event is not None:
         lines.append(f"  nearest recorded call: step {event.seq}, {event.kind} {event.name}")
         if event.ring != call.ring:
-            lines.append(f"  it was recorded by the {event.ring} ring, this call comes from {call.ring}")
+            lines.append(
+                f"  it was recorded by the {event.ring} ring, this call comes from {call.ring}"
+            )
     if expected is not None:
         found = first_difference(expected, call.request)
         if found is not None:

@@ -144,6 +144,14 @@ class Tape:
                 return event
         return None
 
+    def next_attempt(self, event: Event) -> Event | None:
+        """The recorded retry of `event` by its SDK, if there was one."""
+        for seq in self._followers.get(event.seq, ()):
+            later = self.events[seq]
+            if later.name == event.name and later.attempt == event.attempt + 1:
+                return later
+        return None
+
     def nearest(self, call: Call, line: Line) -> Event | None:
         """The unserved event most likely meant: the next one here, else the next of this name."""
         expected = self.expected(line)

@@ -175,14 +175,20 @@ def fork(
         source = Path(path)
         trace = Trace.open(source)
         if not 0 <= at <= len(trace):
-            raise SessionError(f"at={at} is out of range: {path} has {len(trace)} events (0 to {len(trace)})")
+            raise SessionError(
+                f"at={at} is out of range: {path} has {len(trace)} events (0 to {len(trace)})"
+            )
         writer = None
         if save_as is not None:
             target = Path(save_as)
             if target.resolve() == source.resolve():
-                raise SessionError(f"save_as={save_as} is the trace that is forked; choose another name")
-            forked_from = {"path": str(path), "id": trace.header.get("id"), "at": at}
-            writer = TraceWriter(target, mode="fork", meta=dict(trace.meta), forked_from=forked_from)
+                raise SessionError(
+                    f"save_as={save_as} is the trace that is forked; choose another name"
+                )
+            forked_from = {"path": str(path), "id": trace.header.id, "at": at}
+            writer = TraceWriter(
+                target, mode="fork", meta=dict(trace.meta), forked_from=forked_from
+            )
         return Session(
             mode="fork", path=source, trace=trace, at=at, writer=writer, redact=redact,
             normalize=normalize, ignore=ignore, capture_all=capture_all,

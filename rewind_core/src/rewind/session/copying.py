@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..trace import EventRecord
+from ..trace import EventRecord, Value
 
 if TYPE_CHECKING:
     from ..trace import Event, TraceWriter
@@ -29,7 +29,7 @@ def copy_event(
             request=event.request_plain, opaque_request=event.opaque_request,
             after=after, parent=parent, branch=list(event.branch), ticks=ticks,
             time=event.time, ms=event.ms, upstream=event.upstream, attempt=event.attempt,
-            meta=dict(event.meta), wire=event.wire, body=event.body,
+            meta={**event.meta, "live": False}, wire=event.wire, body=event.body,
             value=event.value_plain, error=None if event.stream else event.error_plain,
             stream=event.stream,
         )
@@ -38,7 +38,7 @@ def copy_event(
         return
     chunks = event.chunks()
     for chunk in chunks:
-        writer.chunk(seq, chunk)
+        writer.chunk(seq, chunk if isinstance(chunk, bytes) else Value(plain=chunk))
     writer.done(
         seq,
         ms=event.ms,

@@ -20,16 +20,24 @@ __all__ = ["Line", "Node", "branch_context", "current_line", "set_line"]
 
 
 class Node:
-    """One call in this run. `recorded` is the seq of the recorded event it stands for, if any."""
+    """One call in this run. `recorded` is the seq of the recorded event it stands for, if any.
 
-    __slots__ = ("before", "call", "recorded", "seq", "spawned")
+    It keeps nothing of the request: the chain of nodes lives as long as the session.
+    """
+
+    __slots__ = ("absorbs", "before", "recorded", "ring", "seq", "spawned")
 
     def __init__(self, seq: int, call: Call, before: Node | None, recorded: int | None) -> None:
         self.seq = seq
-        self.call = call
+        self.ring = call.ring
+        self.absorbs = call.absorbs
         self.before = before
         self.recorded = recorded
         self.spawned = 0
+
+    def covers(self, inner: Call) -> bool:
+        """Whether `inner`, made while this call runs, is this same logical call."""
+        return self.ring != inner.ring and inner.kind in self.absorbs
 
 
 class Root:

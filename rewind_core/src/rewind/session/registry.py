@@ -81,7 +81,7 @@ def enter(session: Session, *, process: bool) -> None:
     _open.append(session)
     if process:
         _process.append(session)
-    for callback in list(_on_open):
+    for callback in _on_open:
         callback(session)
 
 
@@ -90,5 +90,5 @@ def leave(session: Session) -> None:
         _process.remove(session)
     if session in _open:
         _open.remove(session)
-    for callback in list(_on_close):
+    for callback in _on_close:
         callback(session)

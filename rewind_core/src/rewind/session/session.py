@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import sys
 import tempfile
 import threading
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from ..canonical import decode, encode, parse_json, request_id, to_plain
 from ..errors import DivergenceError, RecordingWarning, SessionError
 from ..matching import Miss, Tape, report
-from ..trace import Event, EventRecord, Trace, TraceWriter
+from ..trace import Event, EventRecord, Trace, TraceWriter, Value
 from .copying import copy_event
 from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import Line, Node, current_line, open_line, set_line
@@ -94,8 +96,8 @@ class Session:
         self._ticks = itertools.count()
         self._labels: dict[str, str] = {}
         self._troubled = False
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
-        self._live: list[int] = []
+        self._scratch: Path | None = None
+        self._went_live = False
         self._started = 0
         self._tape = Tape(trace.events if trace is not None else (), at)
         ticks = (t for e in self._tape.events.values() for t in e.ticks)
@@ -110,14 +112,14 @@ class Session:
     @property
     def new_events(self) -> list[Event]:
         """The events made live in a fork, in call-start order."""
-        if self._writer is None or self.mode == "record" or not self._live:
+        if self._writer is None or self.mode == "record" or not self._went_live:
             return []
-        path = self._writer.path if self.closed and self._writer.path.exists() else self._writer.partial
-        live = set(self._live)
-        events = [event for event in Trace.load(path).events if event.seq in live]
-        for event in events:
-            event.live = True
-        return events
+        path = (
+            self._writer.path
+            if self.closed and self._writer.path.exists()
+            else self._writer.partial
+        )
+        return [event for event in Trace.load(path).events if event.live]
 
     def acknowledge(self) -> None:
         """Declare the misses so far as handled: they are not raised again at exit."""
@@ -137,7 +139,7 @@ class Session:
         if line is None or line.session is not self:
             line = open_line(self)
             set_line(line)
-        if line.parent is not None and line.parent.call.covers(call):
+        if line.parent is not None and line.parent.covers(call):
             return _ASIDE
         if self._normalize is not None:
             call.id = self._normalized_id(call)
@@ -165,29 +167,34 @@ class Session:
         if self.mode == "fork" and self._tape.crosses_limit(found):
             slot = self._reserve(call, line, found)
             self._tape.take(found, call, slot.node, run=True)
-            self.order.mark(found.ticks[0])
-            self.order.mark(found.ticks[1])
+            self._settle_order(found.seq)
             return Live(slot)
+        while self.retries == "final" and (later := self._tape.next_attempt(found)) is not None:
+            self._tape.served.add(found.seq)
+            self._settle_order(found.seq)
+            found = later
         node = self._node(call, line, found.seq)
         self._tape.take(found, call, node)
-        for seq in (found.seq, *self._tape.descendants(found.seq)):
-            event = self._tape.events.get(seq)
-            if event is not None:
-                self.order.mark(event.ticks[0])
-                if seq != found.seq:
-                    self.order.mark(event.ticks[1])
+        self.order.mark(found.ticks[0])
+        for seq in self._tape.descendants(found.seq):
+            self._settle_order(seq)
         self._copy(found, node, line)
         set_line(replace(line, last=node))
         return Serve(self, found, Hints(retry_next=self._retried(found)), not found.attempt)
+
+    def _settle_order(self, seq: int) -> None:
+        """Nobody will wait for this event: it is not delivered on its own."""
+        event = self._tape.events.get(seq)
+        if event is not None:
+            self.order.mark(event.ticks[0])
+            self.order.mark(event.ticks[1])
 
     def _past_fork(self, line: Line) -> bool:
         last = line.last
         return last is not None and last.recorded is None
 
     def _retried(self, event: Event) -> bool:
-        after = self._tape.events.get(event.seq + 1)
-        followers = [after] if after is not None and after.after == event.seq else []
-        return any(f.attempt == event.attempt + 1 and f.name == event.name for f in followers)
+        return self._tape.next_attempt(event) is not None
 
     def _node(self, call: Call, line: Line, recorded: int | None) -> Node:
         self._started += 1
@@ -200,7 +207,7 @@ class Session:
         self.label(call)
         slot = Slot(self, node, call, after, parent, line.branch, next(self._ticks))
         if self.mode != "record":
-            self._live.append(node.seq)
+            self._went_live = True
             self._need_writer()
         if self._writer is not None:
             self._writer.start(node.seq, call.kind, call.name)
@@ -261,8 +268,9 @@ class Session:
 
     def _need_writer(self) -> None:
         if self._writer is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="rewind-")
-            self._writer = TraceWriter(Path(self._scratch.name) / "fork.rewind", mode="fork")
+            self._scratch = Path(tempfile.mkdtemp(prefix="rewind-"))
+            weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
+            self._writer = TraceWriter(self._scratch / "fork.rewind", mode="fork")
 
     # -- recording ---------------------------------------------------------------------------
 
@@ -284,7 +292,7 @@ class Session:
         if self._writer is not None:
             self._writer.event(record)
 
-    def write_chunk(self, seq: int, data: bytes | Plain) -> None:
+    def write_chunk(self, seq: int, data: bytes | Value) -> None:
         if self._writer is not None:
             self._writer.chunk(seq, data)
 

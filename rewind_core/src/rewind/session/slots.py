@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..redact import mask_body_bytes, mask_headers, mask_plain, mask_url
-from ..trace import UNSET, Body, EventRecord
+from ..trace import UNSET, Body, EventRecord, Value
 from .lineage import Node, current_line, reset_line, set_line
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class Slot:
             reset_line(token)
             set_line(replace(line, last=self.node))
 
-    def protect(
-        self, action: Callable[..., T], *args: Any, otherwise: T | None = None
-    ) -> T:
+    def protect(self, action: Callable[..., T], *args: Any, otherwise: T | None = None) -> T:
         """Run a piece of recording; trouble in it is said once and never reaches the agent."""
         try:
             return action(*args)
@@ -118,11 +116,11 @@ class Slot:
         if self._state != "streaming":
             return
         if isinstance(data, bytes):
-            data = self.session.scrub_bytes(mask_body_bytes(data))
+            stored: bytes | Value = self.session.scrub_bytes(mask_body_bytes(data))
         else:
-            data = self.session.scrub(mask_plain(data))
+            stored = Value(plain=self.session.scrub(mask_plain(data)))
         self._chunks += 1
-        self.session.write_chunk(self.seq, data)
+        self.session.write_chunk(self.seq, stored)
 
     def done(self, truncated: str | None = None, error: dict[str, Plain] | None = None) -> None:
         if self._state != "streaming":
