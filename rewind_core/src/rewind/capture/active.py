@@ -1,0 +1,75 @@
+"""Which providers are switched on, and what an HTTP exchange is under that."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ..providers import PROVIDERS, is_telemetry, provider_of
+from ..wire import Operation
+
+if TYPE_CHECKING:
+    from ..session import Session
+    from ..wire import Exchange
+
+__all__ = ["EVERYTHING", "active_providers", "judge", "recognise", "switch_off", "switch_on"]
+
+EVERYTHING = "*"
+"""The name under which "any other HTTP too" is switched on."""
+
+_IN_PROCESS = ("ASGITransport", "WSGITransport", "_TestClientTransport")
+"""Transports that call the program's own application: what it answers is no outside read."""
+
+_lock = threading.Lock()
+_active: Counter[str] = Counter()
+
+
+def switch_on(name: str) -> None:
+    with _lock:
+        _active[name] += 1
+
+
+def switch_off(name: str) -> None:
+    with _lock:
+        _active[name] -= 1
+
+
+def active_providers() -> frozenset[str]:
+    """Names of the providers whose traffic is captured."""
+    if _active[EVERYTHING] > 0:
+        return frozenset(PROVIDERS)
+    return frozenset(name for name in PROVIDERS if _active[name] > 0)
+
+
+def recognise(exchange: Exchange) -> Operation | None:
+    """The operation of a switched-on provider."""
+    provider = provider_of(exchange)
+    if provider is None or not (_active[provider.name] > 0 or _active[EVERYTHING] > 0):
+        return None
+    return provider.operation(exchange)
+
+
+def _ignored(exchange: Exchange, hosts: frozenset[str]) -> bool:
+    return any(
+        exchange.host == host
+        or f"{exchange.host}:{exchange.port}" == host
+        or exchange.host.endswith(f".{host}")
+        for host in hosts
+    )
+
+
+def judge(exchange: Exchange, session: Session, transport: Any) -> Operation | str | None:
+    """What to do with an exchange of `session`: record it as an operation, answer it as
+    telemetry (any string), or leave it alone (`None`)."""
+    if is_telemetry(exchange):
+        return None if session.network_allowed() else "telemetry"
+    if session.ignore and _ignored(exchange, session.ignore):
+        return None
+    everything = session.capture_all or _active[EVERYTHING] > 0
+    provider = provider_of(exchange)
+    if provider is not None and (everything or _active[provider.name] > 0):
+        return provider.operation(exchange)
+    if not everything or type(transport).__name__ in _IN_PROCESS:
+        return None
+    return Operation(name=f"http.{exchange.method}", kind="http")

@@ -1,0 +1,51 @@
+"""Threads and pool jobs continue the context of the code that started them."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from ..session import branch_context, find
+from .patching import Group, Target, Wrapper
+
+__all__ = ["THREADS"]
+
+_POOL = "concurrent.futures.thread"
+
+
+def _start(_module: ModuleType) -> Wrapper:
+    def start(wrapped: Any, thread: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = getattr(thread, "_target", None)
+        if find() is None or getattr(target, "__module__", "") == _POOL:
+            return wrapped(*args, **kwargs)
+        context, run = branch_context(), thread.run
+
+        def run_in_context() -> None:
+            vars(thread).pop("run", None)
+            context.run(run)
+
+        thread.run = run_in_context
+        try:
+            return wrapped(*args, **kwargs)
+        except BaseException:
+            vars(thread).pop("run", None)
+            raise
+
+    return start
+
+
+def _submit(_module: ModuleType) -> Wrapper:
+    def submit(wrapped: Any, _pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not args or find() is None:
+            return wrapped(*args, **kwargs)
+        function, *rest = args
+        return wrapped(partial(branch_context().run, function), *rest, **kwargs)
+
+    return submit
+
+
+THREADS = Group((
+    Target(module="threading", path="Thread.start", make=_start),
+    Target(module=_POOL, path="ThreadPoolExecutor.submit", make=_submit),
+))  # fmt: skip
