@@ -115,6 +115,8 @@ def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if home == "session":  # threads, pools and the closed world follow every session
+        importlib.import_module(".capture", __name__)
     value = getattr(importlib.import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value
