@@ -1,0 +1,67 @@
+"""Wire formats: what the bodies of a call mean. Shows, diffs and sums need it; replay never does.
+
+A format is one module with `NAME`, `OPERATIONS`, `PATHS`, `matches`, `read` and `read_stream`,
+and one entry in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+from . import anthropic_messages, embeddings, openai_chat, openai_responses, opaque
+from .model import Message, Reading, ToolCall, Usage, WireFormat
+from .sse import SseEvent, parse_sse, stream_values
+from .values import as_map
+
+if TYPE_CHECKING:
+    from ..trace import Event
+
+__all__ = [
+    "FORMATS",
+    "Message",
+    "Reading",
+    "SseEvent",
+    "ToolCall",
+    "Usage",
+    "WireFormat",
+    "format_of",
+    "parse_sse",
+    "read",
+    "stream_values",
+]
+
+FORMATS: tuple[WireFormat, ...] = (
+    cast("WireFormat", openai_chat),
+    cast("WireFormat", openai_responses),
+    cast("WireFormat", anthropic_messages),
+    cast("WireFormat", embeddings),
+)
+OPAQUE = cast("WireFormat", opaque)
+
+
+def format_of(event: Event) -> WireFormat:
+    """By the event's name, else the path it went to, else the shape of its response."""
+    if event.kind not in ("llm", "http"):
+        return OPAQUE
+    if event.ring != "function":
+        operation = event.name.rpartition(".")[2]
+        for known in FORMATS:
+            if operation in known.OPERATIONS and event.kind == "llm":
+                return known
+    if event.wire is not None:
+        path = urlsplit(event.wire.url).path.rstrip("/")
+        for known in FORMATS:
+            if path.endswith(known.PATHS) and event.wire.method == "POST":
+                return known
+        return OPAQUE
+    response = event.response
+    return next((known for known in FORMATS if known.matches(response)), OPAQUE)
+
+
+def read(event: Event) -> Reading:
+    """What one recorded event says. Never raises for an odd body: what is absent reads as `None`."""
+    request, response = as_map(event.request), event.response
+    if event.error is not None and event.wire is not None:
+        return OPAQUE.read(request, response)
+    return format_of(event).read(request, response)
