@@ -19,9 +19,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """`retry_next`: the recording goes on with another attempt of this same call."""
+    """`retry_next`: the recording goes on with another attempt of this same call.
+
+    `final`: this is the last outcome of a call whose earlier attempts are left out, so it must
+    not be tried again.
+    """
 
     retry_next: bool = False
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,9 @@ class Session:
             self._settle_order(seq)
         self._copy(found, node, line)
         set_line(replace(line, last=node))
-        return Serve(self, found, Hints(retry_next=self._retried(found)), not found.attempt)
+        retried = self._tape.next_attempt(found) is not None
+        hints = Hints(retry_next=retried, final=self.retries == "final")
+        return Serve(self, found, hints, not found.attempt)
 
     def _settle_order(self, seq: int) -> None:
         """Nobody will wait for this event: it is not delivered on its own."""
@@ -192,9 +194,6 @@ class Session:
     def _past_fork(self, line: Line) -> bool:
         last = line.last
         return last is not None and last.recorded is None
-
-    def _retried(self, event: Event) -> bool:
-        return self._tape.next_attempt(event) is not None
 
     def _node(self, call: Call, line: Line, recorded: int | None) -> Node:
         self._started += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,7 +48,7 @@ class Slot:
         self._chunks = 0
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> Generator[None]:
         """Calls made inside are children of this one."""
         line = current_line()
         if line is None or line.session is not self.session:
@@ -66,7 +66,7 @@ class Slot:
         """Run a piece of recording; trouble in it is said once and never reaches the agent."""
         try:
             return action(*args)
-        except Exception as trouble:
+        except Exception as trouble:  # noqa: BLE001 - never reaches the agent
             self.session.trouble(trouble)
             return otherwise  # type: ignore[return-value]
 

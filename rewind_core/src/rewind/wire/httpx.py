@@ -29,6 +29,7 @@ __all__ = ["AsyncTransport", "Judge", "Transport", "read_exchange"]
 _WHOLE = 1_000_000
 _BODILESS = (204, 304)
 _RETRY_HINT = ("retry-after-ms", "1")
+_NO_RETRY = ("x-should-retry", "false")
 
 
 class Judge(Protocol):
@@ -132,6 +133,8 @@ class Codec:
         if hints.retry_next:
             headers = [pair for pair in headers if pair[0].lower() != _RETRY_HINT[0]]
             headers.append(_RETRY_HINT)
+        if hints.final:
+            headers.append(_NO_RETRY)
         classes = stream_classes(self._library)
         recorded = classes.async_recorded if self._asynchronous else classes.recorded
         stream = recorded(_chunks(event), Ending(event=event))
