@@ -102,7 +102,7 @@ class _Converter:
             return self.convert_other(value, depth)
         except RecursionError:
             raise
-        except Exception:  # a foreign property or iterator failed
+        except Exception:  # noqa: BLE001 - a foreign property or iterator failed
             return self.as_repr(value)
 
     def convert_other(self, value: Any, depth: int) -> Plain:

@@ -30,9 +30,9 @@ def from_plain(plain: Plain) -> Any:
     an object becomes the dict of its fields, a `$repr` its text.
     """
     if type(plain) is dict and len(plain) == 1 and "$deep" in plain:
-        nodes = cast("list[Plain]", plain["$deep"])
+        nodes = plain["$deep"]
         if isinstance(nodes, list):
-            return _revive_deep(nodes)
+            return _revive_deep(cast("list[Plain]", nodes))
     return _revive(plain, {})
 
 
@@ -105,7 +105,8 @@ def _build(cls: Any, fields: dict[str, Any], unset: frozenset[str]) -> Any:
         object.__setattr__(made, "__pydantic_fields_set__", set(fields) - unset)
         return made
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return cls._make([fields[name] for name in cls._fields])
+        named = cast("Any", cls)
+        return named._make([fields[name] for name in named._fields])
     known = ("__dataclass_fields__", "__attrs_attrs__", "__struct_fields__")
     if not any(hasattr(cls, mark) for mark in known):
         return fields
