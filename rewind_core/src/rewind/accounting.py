@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from .formats import Usage, read
+from .formats import Reading, Usage, read
 
 if TYPE_CHECKING:
     from .trace import Event, Trace
@@ -55,7 +55,7 @@ class ModelUsage:
 
 @dataclass(slots=True, kw_only=True)
 class Accounting:
-    per_model: list[ModelUsage] = field(default_factory=lambda: [])
+    per_model: list[ModelUsage] = field(default_factory=list)
 
     @property
     def total_input_tokens(self) -> int:
@@ -92,7 +92,7 @@ def prices_known() -> bool:
 def account(trace: Trace, *, prices: Mapping[str, ModelPrice] | None = None) -> Accounting:
     """Sum the model calls of `trace` per model; `prices` go before the installed price list."""
     own = dict(prices or {})
-    read_events = [(event, read(event)) for event in trace.events if event.kind == "llm"]
+    read_events = [(event, _reading(event)) for event in trace.events if event.kind == "llm"]
     children: dict[int, list[Usage | None]] = {}
     for event, reading in read_events:
         if event.parent is not None:
@@ -105,6 +105,10 @@ def account(trace: Trace, *, prices: Mapping[str, ModelPrice] | None = None) -> 
         model = reading.model or UNKNOWN_MODEL
         _add(sums.setdefault(model, ModelUsage(model=model)), event, reading.usage, own)
     return Accounting(per_model=sorted(sums.values(), key=lambda usage: usage.model))
+
+
+def _reading(event: Event) -> Reading:
+    return Reading() if event.damage is not None else read(event)
 
 
 def _covered(usage: Usage | None, inner: list[Usage | None]) -> bool:

@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from .canonical import fingerprint, to_plain
-from .formats import Reading, format_of, read
+from .formats import Reading, read
+from .formats.values import json_text
 from .matching.report import first_difference
 from .trace import Trace
 
@@ -144,6 +145,13 @@ def _middle(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[DiffEntr
         i, j = x + 1, y + 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Link:
+    left: int
+    right: int
+    before: _Link | None
+
+
 def _longest_common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
     """Index pairs of a longest common subsequence (Hunt and Szymanski: n log n if steps differ).
 
@@ -153,21 +161,21 @@ def _longest_common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list
     for index, key in enumerate(_numbered(right)):
         places[key].append(index)
     ends: list[int] = []
-    links: list[tuple[int, int, object]] = []
+    links: list[_Link] = []
     for index, key in enumerate(_numbered(left)):
         for place in reversed(places.get(key, ())):
             at = bisect_left(ends, place)
-            link = (index, place, links[at - 1] if at else None)
+            link = _Link(index, place, links[at - 1] if at else None)
             if at == len(ends):
                 ends.append(place)
                 links.append(link)
             else:
                 ends[at], links[at] = place, link
     pairs: list[tuple[int, int]] = []
-    node: object = links[-1] if links else None
+    node = links[-1] if links else None
     while node is not None:
-        index, place, node = cast("tuple[int, int, object]", node)
-        pairs.append((index, place))
+        pairs.append((node.left, node.right))
+        node = node.before
     return pairs[::-1]
 
 
@@ -238,7 +246,7 @@ def _most_alike(
 def _sample(event: Event) -> str:
     """The text by which two steps are compared: what was asked last and what came back."""
     reading = read(event)
-    asked = reading.messages[-1].text if reading.messages else _shown(event.request)
+    asked = reading.messages[-1].text if reading.messages else json_text(event.request)
     return f"{asked[-_SAMPLE:]}\n{_answer(event, reading)[:_SAMPLE]}"
 
 
@@ -248,12 +256,6 @@ def _answer(event: Event, reading: Reading | None = None) -> str:
     reading = reading or read(event)
     calls = [f"{call.name}({call.arguments})" for call in reading.tool_calls]
     return "\n".join(part for part in (reading.text, *calls) if part)
-
-
-def _shown(value: object) -> str:
-    from .formats.values import json_text
-
-    return json_text(value)
 
 
 def _difflib_ratio(a: str, b: str) -> float:
@@ -338,5 +340,5 @@ def _rows(entry: DiffEntry, *, verbose: bool) -> list[str]:
 
 
 def _cut(value: object, size: int) -> str:
-    text = "(missing)" if value is ... else " ".join(_shown(value).split())
+    text = "(missing)" if value is ... else " ".join(json_text(value).split())
     return text if len(text) <= size else text[: size - 1] + "…"

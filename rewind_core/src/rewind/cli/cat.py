@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,19 +30,19 @@ def cat(trace: Trace, out: Out, *, event: int | None) -> None:
             raise Failure(f"there is no event {event} in {trace.path}: it has {len(trace)}")
         out.raw(_json(_event(found[0])) + "\n")
         return
-    out.raw('{\n"header": ' + _json(to_plain(trace.header)) + ',\n"events": [')
+    out.raw('{\n"header": ' + _json(msgspec.to_builtins(trace.header)) + ',\n"events": [')
     separator = "\n"
     for one in trace.events:
         out.raw(separator + _json(_event(one)))
         separator = ",\n"
-    unfinished = _json(to_plain(list(trace.unfinished)))
+    unfinished = _json([asdict(started) for started in trace.unfinished])
     out.raw(f'\n],\n"unfinished": {unfinished},\n"complete": {_json(trace.complete)}\n}}\n')
 
 
 def _event(event: Event) -> dict[str, Plain]:
-    shown: dict[str, Plain] = {
-        name: to_plain(getattr(event, name)) for name in _FIELDS
-    }
+    shown: dict[str, Plain] = {name: getattr(event, name) for name in _FIELDS}
+    if event.damage is not None:
+        return {**shown, "damage": event.damage}
     shown["request"] = event.request_plain
     if event.wire is not None:
         wire = event.wire

@@ -35,4 +35,6 @@ def _names_python(arguments: tuple[object, ...]) -> bool:
     words: list[object] = []
     for argument in arguments:
         words += argument[:3] if isinstance(argument, (list, tuple)) else [argument]
-    return any("python" in os.fsdecode(w) for w in words if isinstance(w, (str, bytes, os.PathLike)))
+    return any(
+        "python" in os.fsdecode(w) for w in words if isinstance(w, (str, bytes, os.PathLike))
+    )

@@ -23,9 +23,16 @@ def doctor(out: Out) -> bool:
     _table(out, "HTTP clients", _CLIENTS)
     _table(out, "SDKs", _sdk_names())
     _table(out, "extras", _EXTRAS)
-    plugin = any(point.value.startswith("rewind.") for point in metadata.entry_points(group="pytest11"))
+    _table(out, "adapters", _adapters())
+    plugin = any(
+        point.value.startswith("rewind.") for point in metadata.entry_points(group="pytest11")
+    )
     pytest = _version("pytest")
-    out.line(("pytest", "bold"), f"  {pytest or 'not installed'}", ", plugin registered" if plugin else "")
+    out.line(
+        ("pytest", "bold"),
+        f"  {pytest or 'not installed'}",
+        ", plugin registered" if plugin else "",
+    )
     problems = [*_clashes()]
     for problem in problems:
         out.line(("problem: ", "red"), problem, wrap=True)
@@ -44,7 +51,12 @@ def _table(out: Out, title: str, names: Iterable[str]) -> None:
 def _sdk_names() -> list[str]:
     from ..providers import PROVIDERS
 
-    return sorted({name for provider in PROVIDERS for name in provider.distributions})
+    return sorted(provider.package for provider in PROVIDERS.values())
+
+
+def _adapters() -> list[str]:
+    names = {str(found.metadata["Name"] or "") for found in metadata.distributions()}
+    return sorted(name for name in names if name.startswith("rewind-") and name != _OWN)
 
 
 def _version(name: str) -> str | None:

@@ -10,5 +10,5 @@ DIVERGED = 3
 BAD_INPUT = 2
 
 
-class Failure(Exception):  # noqa: N818  it is the end of a command, not an error of the program
+class Failure(Exception):
     """Bad input; the text is what the user reads after `rewind: `."""

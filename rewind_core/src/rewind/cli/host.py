@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import signal
@@ -31,11 +32,11 @@ def main() -> None:
         _refuse("this module is started by rewind record, replay and fork only")
     settings = cast("dict[str, object]", json.loads(text))
     form, target = (str(settings.pop(name)) for name in _FORM)
-    mode = str(settings.pop("mode"))
+    mode, path = str(settings.pop("mode")), str(settings.pop("path"))
     try:
-        context = _session(mode, settings)
+        context = _session(mode, path, settings)
         program = load(form, target, sys.argv[1:])
-        _patch(mode)
+        _patch(mode, path)
         context.__enter__()
     except (Failure, RewindError, OSError) as error:
         _refuse(" ".join(str(error).split()))
@@ -51,22 +52,21 @@ def main() -> None:
         raise
 
 
-def _session(mode: str, settings: dict[str, object]) -> SessionContext:
+def _session(mode: str, path: str, settings: dict[str, object]) -> SessionContext:
     from ..session import fork, record, replay
 
-    path = str(settings.pop("path"))
     opener = {"record": record, "replay": replay, "fork": fork}[mode]
     return opener(path, scope="process", capture_all=True, **settings)  # type: ignore[arg-type]
 
 
-def _patch(mode: str) -> None:
+def _patch(mode: str, path: str) -> None:
     from ..integrations import auto_patch
     from .children import watch
     from .keys import key_variables, set_placeholders
 
     auto_patch()
     if mode == "replay":
-        set_placeholders(key_variables())
+        set_placeholders(key_variables(path))
     watch(mode)
 
 
@@ -97,9 +97,7 @@ class _Ending:
         trace = error.__traceback__
         show = sys.excepthook
 
-        def hook(
-            kind: type[BaseException], value: BaseException, shown: object
-        ) -> None:
+        def hook(kind: type[BaseException], value: BaseException, shown: object) -> None:
             if value is not error:
                 show(kind, value, cast("None", shown))
             elif isinstance(value, DivergenceError):
@@ -157,10 +155,8 @@ def _mentions_divergence(error: BaseException) -> bool:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             stream.flush()
-        except (OSError, ValueError):
-            continue
 
 
 def _leave(code: int) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 __all__ = ["PLACEHOLDER", "key_variables", "set_placeholders"]
@@ -10,11 +11,20 @@ __all__ = ["PLACEHOLDER", "key_variables", "set_placeholders"]
 PLACEHOLDER = "placeholder-set-by-rewind-replay"
 
 
-def key_variables() -> list[str]:
-    """The key variables that the provider tables name."""
-    from ..providers import PROVIDERS
+def key_variables(path: str) -> list[str]:
+    """The key variables of every known SDK, and of the upstreams that the trace at `path` has.
 
-    return [name for provider in PROVIDERS for name in provider.key_variables]
+    SDKs and services name theirs by one habit: `<NAME>_API_KEY`, `<SERVICE>_<SDK>_API_KEY`.
+    """
+    from ..providers import PROVIDERS
+    from ..trace import Trace
+
+    names = {_variable(provider.package) for provider in PROVIDERS.values()}
+    for event in Trace.open(path).events:
+        provider = PROVIDERS.get(event.name.partition(".")[0])
+        if provider is not None and event.upstream:
+            names |= {_variable(event.upstream), _variable(event.upstream, provider.package)}
+    return sorted(names)
 
 
 def set_placeholders(names: Iterable[str]) -> None:
@@ -22,3 +32,7 @@ def set_placeholders(names: Iterable[str]) -> None:
     for name in names:
         if not os.environ.get(name):
             os.environ[name] = PLACEHOLDER
+
+
+def _variable(*words: str) -> str:
+    return "_".join([*(re.sub(r"[^A-Z0-9]", "", word.upper()) for word in words), "API_KEY"])

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from .failures import Failure
 
-__all__ = ["VARIABLE", "Invocation", "understand", "start"]
+__all__ = ["VARIABLE", "Invocation", "start", "understand"]
 
 VARIABLE = "REWIND_RUN"
 

@@ -46,7 +46,9 @@ def show(trace: Trace, out: Out, *, verbose: bool) -> None:
         if verbose:
             detail(event, out, size=_PREVIEW)
     for pending in trace.unfinished:
-        out.line(("  unfinished: ", "yellow"), clean(str(pending)))
+        out.line(
+            ("  unfinished: ", "yellow"), f"{pending.seq} {pending.kind} {clean(pending.name)}"
+        )
     for damage in trace.damage:
         out.line(("  damaged line ", "red"), f"{damage.line}: {clean(damage.reason)}")
 
@@ -60,10 +62,15 @@ def header(trace: Trace, out: Out) -> None:
 
 
 def row(event: Event, out: Out, *, indent: int = 0) -> None:
-    reading = _reading(event)
+    if event.damage is not None:
+        out.line(f"{event.seq:>5}  {event.kind:<6} {clean(event.name)}  ", ("damaged", "red"))
+        return
+    reading = read(event)
     failed = event.error is not None
     marks = [mark for mark, on in (("stream", event.stream), ("cut off", event.truncated)) if on]
-    facts = "  ".join([*([reading.model] if reading.model else []), seconds(event.duration_ms), *marks])
+    facts = "  ".join(
+        [*([reading.model] if reading.model else []), seconds(event.duration_ms), *marks]
+    )
     out.line(
         f"{event.seq:>5}  {'  ' * indent}",
         (f"{event.kind:<6} ", _STYLES.get(event.kind, "")),
@@ -75,7 +82,10 @@ def row(event: Event, out: Out, *, indent: int = 0) -> None:
 
 def detail(event: Event, out: Out, *, size: int) -> None:
     """Request and response, each cut at `size` characters."""
-    reading = _reading(event)
+    if event.damage is not None:
+        out.line(f"         {clean(event.damage)}")
+        return
+    reading = read(event)
     if reading.messages:
         skipped = len(reading.messages) - 3
         if skipped > 0:
@@ -100,7 +110,9 @@ def step_through(trace: Trace, out: Out) -> None:
     while True:
         row(events[at], out)
         detail(events[at], out, size=4000)
-        out.line((f"[{at + 1}/{len(events)}] n next, p previous, j N jump to step N, q quit", "dim"))
+        out.line(
+            (f"[{at + 1}/{len(events)}] n next, p previous, j N jump to step N, q quit", "dim")
+        )
         at_next = _ask(events, at, out)
         if at_next is None:
             return
@@ -140,11 +152,3 @@ def _block(out: Out, title: str, text: str, size: int) -> None:
     out.line((f"         {title}: ", "dim"), lines[0], wrap=True)
     for line in lines[1:]:
         out.line(f"           {line}", wrap=True)
-
-
-def _reading(event: Event) -> Reading:
-    """The event's meaning; a damaged event is listed all the same."""
-    try:
-        return read(event)
-    except ValueError as error:
-        return Reading(text=f"(cannot be read: {error})")

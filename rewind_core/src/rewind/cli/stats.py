@@ -37,7 +37,7 @@ def stats(trace: Trace, out: Out, *, cost: bool, prices: dict[str, ModelPrice]) 
     kinds = Counter(event.kind for event in events)
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     out.line(f"steps:    {len(events)}" + (f" ({by_kind})" if by_kind else ""))
-    failed = [event for event in events if event.error is not None]
+    failed = [e for e in events if e.damage is None and e.error is not None]
     out.line(f"errors:   {len(failed)}")
     if failed:
         error = failed[0].error or {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from . import anthropic_messages, embeddings, openai_chat, openai_responses, opaque
+from . import anthropic_messages, embeddings, opaque, openai_chat, openai_responses
 from .model import Message, Reading, ToolCall, Usage, WireFormat
 from .sse import SseEvent, parse_sse, stream_values
 from .values import as_map

@@ -36,9 +36,7 @@ def read(request: Mapping[str, object], response: object) -> Reading:
     )
 
 
-def read_stream(
-    request: Mapping[str, object], events: Sequence[Mapping[str, object]]
-) -> Reading:
+def read_stream(request: Mapping[str, object], events: Sequence[Mapping[str, object]]) -> Reading:
     body: dict[str, object] = {}
     started: Mapping[str, object] = {}
     ended: list[Mapping[str, object]] = []
@@ -88,8 +86,10 @@ def _messages(request: Mapping[str, object]) -> tuple[Message, ...]:
     messages: list[Message] = []
     if system := as_text(request.get("system")):
         messages.append(Message(role="system", text=system))
-    for item in as_maps(request.get("messages")):
-        messages.append(Message(role=as_str(item.get("role")) or "", text=_text(item)))
+    messages += [
+        Message(role=as_str(item.get("role")) or "", text=_text(item))
+        for item in as_maps(request.get("messages"))
+    ]
     return tuple(messages)
 
 

@@ -28,7 +28,5 @@ def read(request: Mapping[str, object], response: object) -> Reading:
     return Reading(format=NAME, model=model, messages=messages, text=text)
 
 
-def read_stream(
-    request: Mapping[str, object], events: Sequence[Mapping[str, object]]
-) -> Reading:
+def read_stream(request: Mapping[str, object], events: Sequence[Mapping[str, object]]) -> Reading:
     return read(request, list(events))

@@ -38,9 +38,7 @@ def read(request: Mapping[str, object], response: object) -> Reading:
     )
 
 
-def read_stream(
-    request: Mapping[str, object], events: Sequence[Mapping[str, object]]
-) -> Reading:
+def read_stream(request: Mapping[str, object], events: Sequence[Mapping[str, object]]) -> Reading:
     model = finish = None
     usage: Usage | None = None
     text: list[str] = []

@@ -38,9 +38,7 @@ def read(request: Mapping[str, object], response: object) -> Reading:
     )
 
 
-def read_stream(
-    request: Mapping[str, object], events: Sequence[Mapping[str, object]]
-) -> Reading:
+def read_stream(request: Mapping[str, object], events: Sequence[Mapping[str, object]]) -> Reading:
     for event in reversed(events):
         if event.get("type") in _FINAL:
             return read(request, as_map(event.get("response")))
