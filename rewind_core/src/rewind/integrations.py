@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from .capture.active import EVERYTHING, switch_off, switch_on
 from .capture.http import HTTP
@@ -79,7 +79,7 @@ def auto_patch(*names: str) -> Undo:
 
 
 @contextlib.contextmanager
-def patched(*names: str) -> Iterator[None]:
+def patched(*names: str) -> Generator[None]:
     """`auto_patch` for the length of a `with` block."""
     undo = auto_patch(*names)
     try:

@@ -17,7 +17,7 @@ _SDKS = frozenset(provider.package for provider in PROVIDERS.values())
 
 def _caller() -> str:
     """The top-level package of the code that called the wrapped function."""
-    frame = sys._getframe(2)  # noqa: SLF001 - the wrapper is called by the sleeping code
+    frame = sys._getframe(2)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the wrapper is called by the sleeping code
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("wrapt"):
         frame = frame.f_back
     return str(frame.f_globals.get("__name__", "")).split(".")[0]

@@ -82,7 +82,7 @@ def _short(value: object, size: int = 300) -> str:
         return "(missing)"
     try:
         text = encode(cast("Plain", value)).decode()
-    except Exception:
+    except Exception:  # noqa: BLE001 - a report never fails on what it shows
         text = repr(value)
     return text if len(text) <= size else text[: size - 20] + f"… ({len(text)} chars)"
 

@@ -64,7 +64,7 @@ class SessionContext:
             return
         _finish(session)
         if session.mode != "record":
-            settle(session, error, trace)
+            settle(session, error)
 
     async def __aenter__(self) -> Session:
         return self.__enter__()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sysconfig
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..errors import DivergenceError, UnconsumedEventsWarning
@@ -49,7 +48,7 @@ def _chain(error: BaseException | None) -> set[int]:
     return seen
 
 
-def settle(session: Session, error: BaseException | None, trace: TracebackType | None) -> None:
+def settle(session: Session, error: BaseException | None) -> None:
     """Raise what the replay found wrong, chained to `error` if that is propagating."""
     propagating = _chain(error)
     open_misses = [m for m in session.misses if id(m) not in propagating and not _reached_user(m)]
