@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rewind.testing import Interaction
+from rewind.testing import Interaction, Split
 
 # Whose recordings the openai SDK drives, and whose the anthropic SDK; a group may be narrowed
 # to one API ("google" speaks several).
@@ -70,15 +70,27 @@ def _cases(folder: Path) -> list[Case]:
     return cases
 
 
+def _splits(case: Case) -> list[Split]:
+    """The ways to cut a case's bytes; without a stream, events and whole are the same."""
+    return list(Split) if case.streamed else [Split.EVENTS, Split.SEVEN_BYTES]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Fills in `interaction` and `run`, with `split` where a test asks for it as well."""
     for fixture, folder in (("interaction", "."), ("run", "runs")):
         if fixture not in metafunc.fixturenames:
             continue
+        names = [name for name in (fixture, "split") if name in metafunc.fixturenames]
         place = os.environ.get("REWIND_CORPUS", "")
         cases = _cases(Path(place) / folder) if place else []
-        if cases:
-            metafunc.parametrize(fixture, cases, ids=lambda case: case.name)
-        else:
+        if not cases:
             reason = f"no recorded provider traffic: REWIND_CORPUS is {place or 'unset'}"
-            skipped = pytest.param(None, marks=pytest.mark.skip(reason=reason), id="no-corpus")
-            metafunc.parametrize(fixture, [skipped])
+            mark = pytest.mark.skip(reason=reason)
+            missing = pytest.param(*[None for _ in names], marks=mark, id="no-corpus")
+            metafunc.parametrize(names, [missing])
+        elif "split" in names:
+            pairs = [(case, split) for case in cases for split in _splits(case)]
+            ids = [f"{case.name}-{split.value.replace(' ', '-')}" for case, split in pairs]
+            metafunc.parametrize(names, pairs, ids=ids)
+        else:
+            metafunc.parametrize(fixture, cases, ids=[case.name for case in cases])

@@ -7,13 +7,16 @@ them: a mask that hits ordinary text would change what the agent is given on rep
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from operator import is_
 from typing import Final, cast
 from urllib.parse import unquote_plus
 
-from .canonical import NOT_JSON, Plain, encode, parse_json
+from .canonical import NOT_JSON, Plain, PrefixMemo, encode, parse_json
 
 __all__ = [
     "SECRET",
+    "Masker",
     "identity_plain",
     "is_credential",
     "mask_body_bytes",
@@ -181,6 +184,8 @@ def mask_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _mask_header(name: str, value: str) -> str:
     lower = name.lower()
+    if lower.startswith("access-control-"):  # names and permits credentials, holds none
+        return value
     if lower in _HEADERS or is_credential(lower):
         return SECRET
     if lower in ("location", "content-location", "referer"):
@@ -292,11 +297,15 @@ def identity_plain(plain: Plain) -> Plain:
     return plain
 
 
+def _is_masked(key: str, value: Plain) -> bool:
+    return is_credential(key) and (value is None or value == "" or value == SECRET)
+
+
 def _identity_dict(members: dict[str, Plain]) -> dict[str, Plain]:
     result: dict[str, Plain] = {}
     changed = False
     for key, value in members.items():
-        if is_credential(key) and (value is None or value == SECRET):
+        if _is_masked(key, value):
             changed = True
             continue
         kept = identity_plain(value)
@@ -340,3 +349,47 @@ def _mask_line(line: str) -> str:
     if masked is value:
         return line
     return line.replace(payload, encode(masked).decode())
+
+
+class Masker:
+    """`mask_plain` and `identity_plain` of requests, with a memory of recent arrays.
+
+    One per session, used under its lock.
+    """
+
+    __slots__ = ("_identities", "_masks")
+
+    def __init__(self) -> None:
+        self._masks: dict[str, PrefixMemo[Plain]] = {}
+        self._identities: dict[str, PrefixMemo[Plain]] = {}
+
+    def mask(self, request: dict[str, Plain]) -> dict[str, Plain]:
+        """Return what `mask_plain(request)` returns."""
+        return self._map(request, self._masks, mask_plain, _mask_member)
+
+    def identity(self, request: dict[str, Plain]) -> dict[str, Plain]:
+        """Return what `identity_plain(request)` returns."""
+        kept = {key: value for key, value in request.items() if not _is_masked(key, value)}
+        done = self._map(kept, self._identities, identity_plain, lambda _, v: identity_plain(v))
+        return request if done is kept and len(kept) == len(request) else done
+
+    def _map(
+        self,
+        request: dict[str, Plain],
+        memos: dict[str, PrefixMemo[Plain]],
+        function: Callable[[Plain], Plain],
+        member: Callable[[str, Plain], Plain],
+    ) -> dict[str, Plain]:
+        changed: dict[str, Plain] = {}
+        for key, value in request.items():
+            if type(value) is list and not key.startswith("$"):
+                items = cast("list[Plain]", value)
+                memo = memos.setdefault(key, PrefixMemo(function))
+                mapped = memo.map(items)
+                if not all(map(is_, items, mapped)):
+                    changed[key] = mapped
+            else:
+                done = member(key, value)
+                if done is not value:
+                    changed[key] = done
+        return {**request, **changed} if changed else request
