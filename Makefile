@@ -8,7 +8,6 @@ STAMP = $(VENV)/.installed
 MEMBERS = rewind_core $(patsubst %/pyproject.toml,%,$(sort $(wildcard adapters/*/pyproject.toml)))
 GROUPS = test frameworks check
 UV = $(BIN)/uv
-SOURCES = rewind_core adapters tools bench $(wildcard examples e2e conftest.py)
 
 .PHONY: install demo test check bench docs matrix constraints format
 .DEFAULT_GOAL = install
@@ -29,8 +28,8 @@ test: $(STAMP)
 	$(BIN)/python -m pytest $(ARGS)
 
 check: $(STAMP)
-	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_names.py
 	$(BIN)/lint-imports --no-logo
@@ -50,5 +49,5 @@ constraints: $(STAMP)
 	bash tools/constraints.sh $(UV) --upgrade
 
 format: $(STAMP)
-	$(BIN)/ruff check --fix-only --quiet $(SOURCES)
-	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
