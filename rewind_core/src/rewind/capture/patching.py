@@ -102,9 +102,7 @@ class Group:
         if any(one.parent is parent and one.name == name for one in self._applied):
             return
         inherited = name not in vars(parent)
-        wrapper = wrapt.FunctionWrapper(
-            original, target.make(module), enabled=lambda: self.active
-        )
+        wrapper = wrapt.FunctionWrapper(original, target.make(module), enabled=lambda: self.active)
         setattr(parent, name, wrapper)
         self._applied.append(
             _Applied(

@@ -23,9 +23,7 @@ PROVIDER = Provider(
         Host(pattern="bedrock-mantle.*.api.aws", label="bedrock-mantle", prefix="/anthropic/"),
     ),
     routes=(
-        Route(
-            ending="/messages", operation="messages", format="anthropic_messages", telling=True
-        ),
+        Route(ending="/messages", operation="messages", format="anthropic_messages", telling=True),
         Route(ending="/messages/count_tokens", operation="count_tokens", kind="http"),
         Route(ending="/complete", operation="completions", format="opaque"),
         Route(ending=_INVOKE, operation="messages", format="anthropic_messages"),

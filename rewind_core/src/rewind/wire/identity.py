@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..calls import Call
 from ..canonical import NOT_JSON, encode, parse_json, request_id
-from ..redact import identity_plain, mask_body_bytes, mask_headers, mask_plain, mask_url
+from ..redact import SECRET, identity_plain, mask_body_bytes, mask_headers, mask_plain, mask_url
 from ..trace import WireRecord
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["build_call"]
 
 _SEMANTIC_HEADERS = ("anthropic-beta", "anthropic-version", "openai-beta")
-_MASK = "<secret>"
 _BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.IGNORECASE)
 _ONE_BOUNDARY = b"boundary-of-this-request"
 _ATTEMPT_HEADER = "x-stainless-retry-count"
@@ -28,7 +27,7 @@ _ATTEMPT_HEADER = "x-stainless-retry-count"
 def _query(url: str) -> list[list[str]]:
     """The masked query in its own order, without the parameters that hold credentials."""
     pairs = (part.partition("=") for part in urlsplit(url).query.split("&") if part)
-    return [[name, value] for name, _, value in pairs if unquote(value) != _MASK]
+    return [[name, value] for name, _, value in pairs if unquote(value) != SECRET]
 
 
 def _head(exchange: Exchange, operation: Operation, url: str) -> bytes:

@@ -1,0 +1,132 @@
+"""During replay nothing of the session goes live, nothing waits, and telemetry stays quiet."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import socket
+import time
+
+import anyio
+import httpx2
+import pytest
+import requests
+
+import rewind
+from rewind.testing import Interaction, StandIn
+
+ELSEWHERE = "192.0.2.1"
+
+
+@pytest.fixture
+def empty(path):
+    with rewind.record(path):
+        pass
+    return path
+
+
+def test_connections_elsewhere_are_refused(empty):
+    with rewind.replay(empty) as session:
+        with socket.socket() as sock, pytest.raises(rewind.DivergenceError, match="allow_hosts"):
+            sock.connect((ELSEWHERE, 80))
+        with pytest.raises(rewind.DivergenceError, match=r"api\.example\.com"):
+            socket.getaddrinfo("api.example.com", 443)
+        session.acknowledge()
+    assert "connect" not in vars(socket.socket)
+
+
+def test_async_connections_are_refused(empty):
+    async def dial():
+        await asyncio.open_connection("api.example.com", 443)
+
+    with rewind.replay(empty) as session:
+        with pytest.raises(rewind.DivergenceError):
+            asyncio.run(dial())
+        session.acknowledge()
+
+
+@pytest.mark.parametrize("client", [httpx2.get, requests.get], ids=["httpx2", "requests"])
+def test_an_uncaptured_request_is_refused(empty, client):
+    with rewind.replay(empty) as session:
+        with pytest.raises(rewind.DivergenceError, match=r"api\.example\.com"):
+            client("https://api.example.com/x")
+        session.acknowledge()
+
+
+def test_a_refusal_that_was_swallowed_is_raised_at_exit(empty):
+    from rewind.session import find
+
+    def library():
+        try:
+            httpx2.get(f"http://{ELSEWHERE}/")
+        except BaseException:
+            return None
+
+    with rewind.replay(empty):
+        session = find()
+        library()
+        assert len(session.misses) == 1
+        session.acknowledge()
+
+
+def test_loopback_and_allowed_hosts_pass(empty):
+    with StandIn(Interaction.answer("/", {}).having(method="GET")) as server:
+        with rewind.replay(empty):
+            assert httpx2.get(f"{server.url}/").status_code == 200
+    with rewind.replay(empty, allow_hosts=[ELSEWHERE]), socket.socket() as sock:
+        sock.setblocking(False)
+        try:
+            sock.connect((ELSEWHERE, 80))
+        except OSError as error:
+            assert not isinstance(error, rewind.DivergenceError)
+
+
+def test_code_outside_the_session_is_left_alone(empty):
+    def outside():
+        with socket.socket() as sock:
+            sock.setblocking(False)
+            return sock.connect_ex((ELSEWHERE, 80)) != 0
+
+    with rewind.replay(empty):
+        assert contextvars.Context().run(outside)
+
+
+UPLOADS = [
+    ("https://api.smith.langchain.com/runs/batch", "POST"),
+    ("https://api.smith.langchain.com/runs/multipart", "POST"),
+    ("https://cloud.langfuse.com/api/public/ingestion", "POST"),
+    ("https://otel.example.com/v1/traces", "POST"),
+    ("https://api.openai.com/v1/traces/ingest", "POST"),
+    ("https://us.i.posthog.com/batch/", "POST"),
+    ("https://o1.ingest.sentry.io/api/42/envelope/", "POST"),
+]
+
+
+@pytest.mark.parametrize(("url", "method"), UPLOADS)
+@pytest.mark.parametrize("lib", [httpx2, requests], ids=["httpx2", "requests"])
+def test_telemetry_is_answered_quietly(empty, lib, url, method):
+    with rewind.replay(empty):
+        response = lib.request(method, url, json={})
+        assert (response.status_code, response.json()) == (200, {})
+
+
+def test_telemetry_is_not_recorded(path):
+    with StandIn(Interaction.answer("/v1/traces", {})) as server:
+        with rewind.record(path, capture_all=True):
+            httpx2.post(f"{server.url}/v1/traces", content=b"x")
+        assert len(server.requests) == 1
+    assert len(rewind.Trace.open(path)) == 0
+
+
+def test_sleeps_of_sdk_code_are_cut_short_and_those_of_the_agent_are_not(empty):
+    sdk = {"__name__": "openai._base_client", "time": time, "anyio": anyio}
+    exec("def wait(): time.sleep(30)\nasync def await_(): await anyio.sleep(30)", sdk)
+    with rewind.replay(empty):
+        start = time.monotonic()
+        sdk["wait"]()
+        asyncio.run(sdk["await_"]())
+        assert time.monotonic() - start < 5
+        start = time.monotonic()
+        time.sleep(0.05)
+        assert time.monotonic() - start >= 0.05
+    assert type(time.sleep).__name__ == "builtin_function_or_method"
