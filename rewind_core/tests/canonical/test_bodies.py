@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from rewind.canonical import NOT_JSON, JsonParser, decode, encode, from_plain, parse_json
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(codec=None)),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -78,7 +83,12 @@ def test_the_memory_of_a_parser_changes_nothing(
         history.append(message)
         if data.draw(st.booleans()):
             history[data.draw(st.integers(0, len(history) - 1))] = {"role": "x" * 300}
-        request = {"model": "m", "messages": history, "tools": [{"a": "t" * 600}], "n": len(history)}
+        request = {
+            "model": "m",
+            "messages": history,
+            "tools": [{"a": "t" * 600}],
+            "n": len(history),
+        }
         body = json.dumps(request, separators=separators).encode()
         expected = parse_json(body)
         assert encode(parser.parse(body)) == encode(expected)
@@ -86,7 +96,17 @@ def test_the_memory_of_a_parser_changes_nothing(
 
 @pytest.mark.parametrize(
     "tail",
-    [b"", b"]", b"}", b']}', b',]}', b'],"messages":[]}', b'{"a":1}]}', b',{"a":1,"a":2}]}', b"]}x"],
+    [
+        b"",
+        b"]",
+        b"}",
+        b"]}",
+        b",]}",
+        b'],"messages":[]}',
+        b'{"a":1}]}',
+        b',{"a":1,"a":2}]}',
+        b"]}x",
+    ],
 )
 def test_a_known_beginning_with_a_bad_end(tail: bytes) -> None:
     parser = JsonParser()

@@ -65,6 +65,8 @@ def test_identity_is_the_same_in_another_process() -> None:
     seen = {request_id(b"h", {"a": to_plain([{"x", "y", "z"}, {"k": 1.5}, object()])})}
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": source}
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, check=True
+        )
         seen.add(done.stdout.decode().strip())
     assert len(seen) == 1

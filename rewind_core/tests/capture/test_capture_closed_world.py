@@ -60,7 +60,7 @@ def test_a_refusal_that_was_swallowed_is_raised_at_exit(empty):
         try:
             httpx2.get(f"http://{ELSEWHERE}/")
         except BaseException:
-            return None
+            return
 
     with rewind.replay(empty):
         session = find()

@@ -12,6 +12,7 @@ from typing import Any
 
 import openai
 import pytest
+
 import rewind
 
 SECRET = "sk-proj-" + "abcdefghij0123456789" * 2
@@ -38,7 +39,7 @@ class Server:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST = do_DELETE = handle_any  # noqa: N815
+            do_GET = do_POST = do_DELETE = handle_any
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -220,7 +221,9 @@ def test_a_secret_is_nowhere_in_the_trace_or_the_report(tmp_path: Path) -> None:
 
     def agent(key: str) -> None:
         client = openai.OpenAI(base_url=server.url, api_key=key, max_retries=0)
-        ask(client, f"a {key} b", extra_headers={"Authorization": f"Bearer {key}", "x-api-key": key})
+        ask(
+            client, f"a {key} b", extra_headers={"Authorization": f"Bearer {key}", "x-api-key": key}
+        )
         ask(client, "url", extra_query={"api_key": key, "key": key})
         ask(client, "body", extra_body={"api_key": key, "nested": {"password": key}})
         with pytest.raises(openai.AuthenticationError):

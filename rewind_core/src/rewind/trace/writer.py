@@ -97,9 +97,7 @@ class TraceWriter:
         error: dict[str, Plain] | None = None,
     ) -> None:
         """Note that a stream has ended; `truncated` says why it was left early."""
-        line = DoneLine(
-            done=seq, ms=ms, tick=tick, chunks=chunks, truncated=truncated, error=error
-        )
+        line = DoneLine(done=seq, ms=ms, tick=tick, chunks=chunks, truncated=truncated, error=error)
         self._write(lambda: encode(line))
 
     def close(self, events: int) -> Path:
