@@ -7,7 +7,8 @@ the same value has the same bytes in every process.
 from __future__ import annotations
 
 from .codec import NOT_JSON, NotJson, Plain, decode, encode, encode_sorted, parse_json
-from .identity import Chain, RequestIdentity, fingerprint, request_id
+from .identity import Chain, Links, RequestIdentity, fingerprint, request_id
+from .memo import PrefixMemo
 from .parsing import JsonParser
 from .plain import to_plain
 from .revive import from_plain
@@ -16,8 +17,10 @@ __all__ = [
     "NOT_JSON",
     "Chain",
     "JsonParser",
+    "Links",
     "NotJson",
     "Plain",
+    "PrefixMemo",
     "RequestIdentity",
     "decode",
     "encode",

@@ -7,12 +7,12 @@ hashed for the last call is not hashed again.
 from __future__ import annotations
 
 from hashlib import blake2b
-from operator import is_
 from typing import cast
 
 from .codec import Plain, encode_sorted
+from .memo import shared_length
 
-__all__ = ["Chain", "RequestIdentity", "fingerprint", "request_id"]
+__all__ = ["Chain", "Links", "RequestIdentity", "fingerprint", "request_id"]
 
 _SIZE = 16
 _START = bytes(_SIZE)
@@ -79,7 +79,7 @@ class Chain:
             known = links.elements
             if len(known) <= longest or not elements or known[0] is not elements[0]:
                 continue
-            shared = _shared(known, elements)
+            shared = shared_length(known, elements)
             if shared > longest:
                 best, longest = links, shared
             if shared == len(elements):
@@ -92,13 +92,6 @@ class Chain:
         self._recent.append(links)
         if len(self._recent) > _REMEMBERED:
             del self._recent[0]
-
-
-def _shared(known: list[Plain], elements: list[Plain]) -> int:
-    length = min(len(known), len(elements))
-    if length == len(known) and all(map(is_, known, elements)):
-        return length
-    return next((i for i in range(length) if known[i] is not elements[i]), length)
 
 
 class RequestIdentity:

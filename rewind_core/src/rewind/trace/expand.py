@@ -28,10 +28,10 @@ Load = Callable[[int], "tuple[int, dict[str, Plain]]"]
 class Folded:
     """A request as it stands in its line, its arrays and long strings numbered."""
 
-    __slots__ = ("arrays", "line", "numbers", "request", "texts")
+    __slots__ = ("arrays", "numbers", "offset", "request", "texts")
 
-    def __init__(self, line: int, request: dict[str, Plain]) -> None:
-        self.line = line
+    def __init__(self, offset: int, request: dict[str, Plain]) -> None:
+        self.offset = offset
         self.request = request
         self.arrays: list[list[Plain]] = []
         self.texts: list[str] = []
@@ -62,7 +62,7 @@ def marker(value: Plain, tag: str) -> Plain:
 
 
 class Expander:
-    """Expands requests of one file; `load(event)` gives (line, folded request)."""
+    """Expands requests of one file; `load(event)` gives (offset, folded request)."""
 
     __slots__ = ("_done", "_elements", "_folded", "_load", "_text")
 
@@ -81,15 +81,15 @@ class Expander:
         return {key: self._value(item, event, 0) for key, item in folded.request.items()}
 
     def folded(self, event: int, before: int | None) -> Folded:
-        """Return the folded request of an event that stands before the given line."""
+        """Return the folded request of an event whose line begins before the given offset."""
         found = self._folded.get(event)
         if found is None:
             found = Folded(*self._load(event))
             self._folded[event] = found
             if len(self._folded) > _FOLDED_MEMO:
                 self._folded.popitem(last=False)
-        if before is not None and found.line >= before:
-            raise TraceFormatError(f"line {before}: a reference does not point backwards")
+        if before is not None and found.offset >= before:
+            raise TraceFormatError(f"event {event}: is referred to before it was written")
         return found
 
     def _value(self, value: Plain, event: int, depth: int) -> Plain:
@@ -111,7 +111,8 @@ class Expander:
 
     def _text_at(self, place: Plain, event: int) -> str:
         home, number = _numbers(place, 2, event)
-        texts = self.folded(home, self.folded(event, None).line).texts
+        before = None if home == event else self.folded(event, None).offset
+        texts = self.folded(home, before).texts
         if not 0 <= number < len(texts):
             raise TraceFormatError(f"event {event}: a reference to a text that is not there")
         self._text += len(texts[number])
@@ -152,6 +153,8 @@ class Expander:
                     later.append((event, [item], 0, 1))
                 else:
                     out.append(self._value(item, event, depth + 1))
+            if position < stop:
+                raise TraceFormatError(f"event {event}: a reference beyond the end of an array")
             stack.extend(reversed(later))
             self._take_done(stack, out)
 
@@ -159,7 +162,7 @@ class Expander:
         self, run: Plain, low: int, high: int, event: int
     ) -> tuple[int, list[Plain], int, int]:
         home, number, start, _ = _numbers(run, 4, event)
-        arrays = self.folded(home, self.folded(event, None).line).arrays
+        arrays = self.folded(home, self.folded(event, None).offset).arrays
         if not 0 <= number < len(arrays):
             raise TraceFormatError(f"event {event}: a reference to an array that is not there")
         return home, arrays[number], start + low, start + high

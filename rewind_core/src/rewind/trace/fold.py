@@ -7,10 +7,11 @@ long strings are numbered in document order of the request as it stands in the l
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from hashlib import blake2b
 from typing import cast
 
-from ..canonical import Chain, Plain, encode
+from ..canonical import Chain, Links, Plain, encode
 
 __all__ = ["LONG_TEXT", "Folder"]
 
@@ -18,19 +19,37 @@ LONG_TEXT = 256
 """Characters from which on a string is numbered."""
 
 _MIN_RUN = 64
-"""Encoded bytes from which on an element is worth a reference."""
+"""Encoded bytes from which on one element is worth a reference."""
+
+_MIN_COUNT = 8
+"""Small elements in a row that are worth a reference."""
+
+_RECENT = 16
+"""Arrays whose order is remembered, so that a run can be longer than one element."""
 
 
 class Folder:
     """Folds the requests of one file, in the order in which they are written."""
 
-    __slots__ = ("_arrays", "_chains", "_event", "_homes", "_lists", "_strings", "_texts")
+    __slots__ = (
+        "_arrays",
+        "_chains",
+        "_event",
+        "_homes",
+        "_lists",
+        "_pending",
+        "_recent",
+        "_strings",
+        "_texts",
+    )
 
     def __init__(self) -> None:
         self._chains: dict[str, Chain] = {}
-        self._arrays: dict[bytes, tuple[int, int, int]] = {}
-        self._homes: dict[bytes, tuple[int, int, int]] = {}
+        self._arrays: dict[bytes, tuple[int, int]] = {}
+        self._homes: dict[bytes, tuple[int, int, int, int]] = {}
+        self._recent: OrderedDict[tuple[int, int], list[bytes]] = OrderedDict()
         self._texts: dict[bytes, tuple[int, int]] = {}
+        self._pending: list[tuple[Links, int, int]] = []
         self._event = 0
         self._lists = 0
         self._strings = 0
@@ -40,7 +59,11 @@ class Folder:
         self._event = event
         self._lists = 0
         self._strings = 0
-        return {key: self._fold(value, key) for key, value in request.items()}
+        folded = {key: self._fold(value, key) for key, value in request.items()}
+        for pending in self._pending:  # only now: a run points to an earlier event
+            self._remember(*pending)
+        self._pending.clear()
+        return folded
 
     def _fold(self, value: Plain, chain: str = "") -> Plain:
         if type(value) is str:
@@ -78,8 +101,8 @@ class Folder:
             else:
                 folded.append({"$run": list(run)})
                 index += run[3] - run[2]
-        if index > start or start == 0:
-            self._remember(links.digests, links.prefix, items, number, start)
+        if index > start:
+            self._pending.append((links, number, start))
         return folded
 
     def _prefix(self, prefix: list[bytes], folded: list[Plain]) -> int:
@@ -94,28 +117,28 @@ class Folder:
         home = self._homes.get(digests[index])
         if home is None:
             return None
-        event, number, position = home
+        event, number, position, size = home
+        known = self._recent.get((event, number), ())
         length = 1
-        while index + length < len(digests):
-            following = self._homes.get(digests[index + length])
-            if following != (event, number, position + length):
+        for one, two in zip(known[position + 1 :], digests[index + 1 :]):
+            if one != two:
                 break
             length += 1
+        if size < _MIN_RUN and length < _MIN_COUNT:
+            return None
         return event, number, position, position + length
 
-    def _remember(
-        self,
-        digests: list[bytes],
-        prefix: list[bytes],
-        items: list[Plain],
-        number: int,
-        start: int,
-    ) -> None:
-        size = 0
-        for index in range(start, len(items)):
-            length = len(encode(items[index]))
-            size += length
-            if length >= _MIN_RUN:
-                self._homes[digests[index]] = (self._event, number, index)
-        if size >= _MIN_RUN or start:
-            self._arrays[prefix[-1]] = (self._event, number, len(items))
+    def _remember(self, links: Links, number: int, start: int) -> None:
+        event, homes = self._event, self._homes
+        total = 0
+        for index in range(start, len(links.digests)):
+            digest = links.digests[index]
+            known = homes.get(digest)
+            size = len(encode(links.elements[index])) if known is None else known[3]
+            homes[digest] = (event, number, index, size)
+            total += size
+        if total >= _MIN_RUN or start:
+            self._arrays[links.prefix[-1]] = (event, number)
+            self._recent[event, number] = links.digests
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)

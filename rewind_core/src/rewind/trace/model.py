@@ -56,14 +56,14 @@ class _Parts:
         self.expander = Expander(self.load)
 
     def load(self, event: int) -> tuple[int, dict[str, Plain]]:
-        """Return line number and folded request of an event."""
+        """Return offset and folded request of an event."""
         found = self.scan.events.get(event)
         if found is None or found.place is None:
             raise TraceFormatError(
                 f"{self.source.path}: event {event} is missing or damaged, and another refers to it"
             )
         line = self.source.read(*found.place)
-        return found.line, msgspec.json.decode(line, type=_RequestOnly).request
+        return found.place[0], msgspec.json.decode(line, type=_RequestOnly).request
 
 
 class Event:
@@ -110,7 +110,7 @@ class Event:
         self.stream = line.stream
         self.meta = line.meta
         self.damage = found.damage
-        self.ticks = line.ticks if done is None else (line.ticks[0], done.tick)
+        self.ticks = line.ticks  # of a stream: its start and its head, as it is delivered at its head
         self.ms = line.ms if done is None else done.ms
         self.complete = done is not None or not line.stream
         cut = "interrupted" if not self.complete else None

@@ -138,6 +138,8 @@ class _Scanner:
         if not self.opened:
             self.opened = True
             self.open(line)
+        if torn and number == 1 and not check(line):
+            raise TraceFormatError(f"{self.path}: holds no complete line")
         if check(line):
             self.line(number, offset, line)
             return
