@@ -354,7 +354,7 @@ def _mask_line(line: str) -> str:
 class Masker:
     """`mask_plain` and `identity_plain` of requests, with a memory of recent arrays.
 
-    One per session, used under its lock.
+    One per session; threads may share it.
     """
 
     __slots__ = ("_identities", "_masks")

@@ -48,7 +48,13 @@ def test_credential_fields_are_masked(name: str) -> None:
 @pytest.mark.parametrize(
     "plain",
     [
-        {"max_tokens": 5, "token": "the", "tokens": ["a"], "prompt_cache_key": "x", "key": "c minor"},
+        {
+            "max_tokens": 5,
+            "token": "the",
+            "tokens": ["a"],
+            "prompt_cache_key": "x",
+            "key": "c minor",
+        },
         {"properties": {"password": {"type": "string", "description": "of the user"}}},
         {"tool_choice": "auto", "text": "my password is in the sk- drawer"},
         {"logprobs": [{"token": "sk", "bytes": [1]}]},
@@ -86,7 +92,9 @@ def test_unmistakable_keys_in_text_are_masked(key: str) -> None:
         "messages": [{"content": f"key={SECRET}"}]
     }
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}).encode()
-    assert mask_body_bytes(body) == encode(json.loads(body.replace(json.dumps(key)[1:-1].encode(), SECRET.encode())))
+    assert mask_body_bytes(body) == encode(
+        json.loads(body.replace(json.dumps(key)[1:-1].encode(), SECRET.encode()))
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,9 +115,12 @@ def test_urls(url: str, masked: str) -> None:
 
 def test_an_event_stream_is_masked_line_by_line() -> None:
     body = f'event: e\ndata: {{"api_key": "x", "b": 1}}\n\ndata: {{"c": 2}}\n\ndata: {KEY}\n\n'.encode()
-    assert mask_body_bytes(body) == (
-        f'event: e\ndata: {{"api_key":"{SECRET}","b":1}}\n\ndata: {{"c": 2}}\n\ndata: {SECRET}\n\n'
-    ).encode()
+    assert (
+        mask_body_bytes(body)
+        == (
+            f'event: e\ndata: {{"api_key":"{SECRET}","b":1}}\n\ndata: {{"c": 2}}\n\ndata: {SECRET}\n\n'
+        ).encode()
+    )
 
 
 def test_bodies_that_are_not_text_are_kept() -> None:
@@ -124,17 +135,25 @@ def test_masking_is_stable() -> None:
 
 
 def test_fields_with_typed_keys_are_masked() -> None:
-    assert mask_plain({"$map": [[1, 2], ["api_key", "x"]]}) == {"$map": [[1, 2], ["api_key", SECRET]]}
+    assert mask_plain({"$map": [[1, 2], ["api_key", "x"]]}) == {
+        "$map": [[1, 2], ["api_key", SECRET]]
+    }
 
 
 def test_another_key_or_none_has_the_same_identity() -> None:
     def identity(request: dict[str, Any]) -> str:
         return request_id(b"", identity_plain(mask_plain(request)))
 
-    assert identity({"a": 1, "api_key": "x"}) == identity({"a": 1, "api_key": "y"}) == identity({"a": 1})
+    assert (
+        identity({"a": 1, "api_key": "x"})
+        == identity({"a": 1, "api_key": "y"})
+        == identity({"a": 1})
+    )
 
 
-ELEMENT = st.sampled_from([1, "x" * 600, KEY, {"api_key": "x"}, {"api_key": None}, {"a": [{"secret": "s"}]}])
+ELEMENT = st.sampled_from(
+    [1, "x" * 600, KEY, {"api_key": "x"}, {"api_key": None}, {"a": [{"secret": "s"}]}]
+)
 
 
 @given(st.lists(st.lists(ELEMENT, min_size=1, max_size=6), min_size=1, max_size=5))

@@ -183,8 +183,7 @@ def test_a_file_without_permission_is_refused(path: Path) -> None:
         [{"m": [1]}, {"m": [{"$run": [7, 0, 0, 1]}]}],
         [{"m": {"$text": [0, 0]}}],
         [{"m": 1}, {"m": {"$text": [0, 9]}}],
-        [{"m": [1, 2]}]
-        + [{"m": [{"$run": [n, 0, 0, 2**n * 2]}] * 2} for n in range(40)],
+        [{"m": [1, 2]}] + [{"m": [{"$run": [n, 0, 0, 2**n * 2]}] * 2} for n in range(40)],
     ],
     ids=range(11),
 )

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewind.canonical import RequestIdentity, encode, request_id, to_plain
+from rewind.errors import TraceFormatError
 from rewind.trace import UNSET, Body, EventRecord, Trace, TraceWriter, Value, WireRecord
 
 
@@ -62,7 +63,9 @@ def test_every_member_of_an_event_comes_back(tmp_path: Path) -> None:
     )
     trace = write(tmp_path / "a.rewind", [rec])
     event = trace[0]
-    for name in "seq kind name ring id after parent branch ticks time ms upstream attempt meta".split():
+    for (
+        name
+    ) in "seq kind name ring id after parent branch ticks time ms upstream attempt meta".split():
         assert getattr(event, name) == getattr(rec, name), name
     assert event.request == rec.request
     assert type(event.request["temperature"]) is float
@@ -119,7 +122,9 @@ def test_any_chunk_comes_back(tmp_path_factory: pytest.TempPathFactory, data: by
 def with_stream(path: Path, chunks: list[Any], **done: Any) -> None:
     writer = TraceWriter(path)
     writer.start(0, "llm", "n")
-    writer.event(record(0, {"stream": True}, stream=True, wire=wire(media_type="text/event-stream")))
+    writer.event(
+        record(0, {"stream": True}, stream=True, wire=wire(media_type="text/event-stream"))
+    )
     for chunk in chunks:
         writer.chunk(0, chunk)
     writer.done(0, ms=5.0, tick=9, chunks=len(chunks), **done)
@@ -184,7 +189,10 @@ ITEM = st.sampled_from(
 )  # fmt: skip
 REQUEST = st.fixed_dictionaries(
     {"messages": st.lists(ITEM, max_size=8)},
-    optional={"tools": st.lists(ITEM, max_size=3), "kwargs": st.fixed_dictionaries({"m": st.lists(ITEM, max_size=6)})},
+    optional={
+        "tools": st.lists(ITEM, max_size=3),
+        "kwargs": st.fixed_dictionaries({"m": st.lists(ITEM, max_size=6)}),
+    },
 )
 
 
@@ -237,7 +245,8 @@ def test_identity_of_a_read_request_is_that_of_the_written_one(tmp_path: Path) -
 def test_events_are_in_the_order_of_their_starts(tmp_path: Path) -> None:
     shared = [{"role": "user", "content": "x" * 400}] * 2
     trace = write(
-        tmp_path / "a", [record(1, {"m": shared}), record(0, {"m": shared}), record(2, {"m": shared})]
+        tmp_path / "a",
+        [record(1, {"m": shared}), record(0, {"m": shared}), record(2, {"m": shared})],
     )
     assert [event.seq for event in trace] == [0, 1, 2]
     assert [event.request for event in trace] == [{"m": shared}] * 3
@@ -258,9 +267,46 @@ def test_an_open_trace_survives_its_file_being_replaced(tmp_path: Path) -> None:
 
 
 def test_the_header_carries_what_the_user_gave(tmp_path: Path) -> None:
-    writer = TraceWriter(tmp_path / "a", mode="fork", meta={"k": 1}, forked_from={"path": "x", "at": 2})
+    writer = TraceWriter(
+        tmp_path / "a", mode="fork", meta={"k": 1}, forked_from={"path": "x", "at": 2}
+    )
     writer.close(0)
     trace = Trace.open(tmp_path / "a")
     assert (trace.meta, trace.version, trace.header.mode) == ({"k": 1}, 1, "fork")
     assert trace.header.forked_from == {"path": "x", "at": 2}
     assert len(trace.header.id) == 32
+
+
+@pytest.mark.parametrize("kind", ["wire", "value"])
+def test_an_answer_that_is_sent_back_stands_once(tmp_path: Path, kind: str) -> None:
+    rnd = random.Random(2)
+    history: list[Any] = []
+    records: list[EventRecord] = []
+    for seq in range(50):
+        history.append({"role": "user", "content": "q" * seq})
+        answer = "".join(rnd.choices(string.ascii_letters, k=2048))
+        reply = {"n": [1, {"content": answer}], "ref": {"$dict": {"$text": [0, 0]}}}
+        outcome: dict[str, Any] = {"value": reply}
+        if kind == "wire":
+            outcome = {"wire": wire(), "body": Body(data=encode({"choices": [{"text": answer}]}))}
+        records.append(record(seq, {"m": list(history), "s": "s" * 300}, **outcome))
+        history.append({"role": "assistant", "content": answer})
+    trace = write(tmp_path / "a", records)
+    assert (tmp_path / "a").stat().st_size < 1.35 * 50 * 2048
+    for event, rec in zip(reversed(trace.events), reversed(records)):
+        assert encode(event.request_plain) == encode(rec.request)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_a_compressed_trace_is_read_like_any_other(tmp_path: Path, compression: Any) -> None:
+    if compression == "zstd":
+        pytest.importorskip("zstandard")
+    trace = write(tmp_path / "a", [record(n, {"m": ["x" * 900] * n}) for n in range(9)])
+    packed = trace.dump(tmp_path / "b", compression=compression)
+    assert packed.stat().st_size < (tmp_path / "a").stat().st_size / 2
+    again = Trace.open(packed)
+    assert again.path == packed
+    assert [e.request for e in again] == [e.request for e in trace]
+    packed.write_bytes(packed.read_bytes()[:60])
+    with pytest.raises(TraceFormatError, match=r"b: "):
+        Trace.open(packed)

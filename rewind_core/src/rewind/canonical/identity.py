@@ -88,14 +88,14 @@ class Chain:
 
     def _remember(self, links: Links, replaced: Links | None) -> None:
         if replaced is not None:
-            self._recent.remove(replaced)
+            self._recent = [entry for entry in self._recent if entry is not replaced]
         self._recent.append(links)
         if len(self._recent) > _REMEMBERED:
             del self._recent[0]
 
 
 class RequestIdentity:
-    """`request_id` with a memory of recent arrays; one per session, used under its lock."""
+    """`request_id` with a memory of recent arrays; one per session; threads may share it."""
 
     __slots__ = ("_chains",)
 

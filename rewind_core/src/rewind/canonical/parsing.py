@@ -46,7 +46,7 @@ class _Known:
 class JsonParser:
     """`parse_json` with a memory: elements seen before are the same objects again.
 
-    One per session. The values are shared between results and must not be changed.
+    One per session; threads may share it. The values are shared between results and must not be changed.
     """
 
     __slots__ = ("_recent",)
@@ -116,7 +116,7 @@ class JsonParser:
 
     def _remember(self, known: _Known, replaced: _Known | None) -> None:
         if replaced is not None:
-            self._recent.remove(replaced)
+            self._recent = [entry for entry in self._recent if entry is not replaced]
         self._recent.append(known)
         if len(self._recent) > _REMEMBERED:
             del self._recent[0]

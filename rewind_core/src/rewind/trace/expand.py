@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from ..canonical import Plain
 from ..errors import TraceFormatError
-from .fold import LONG_TEXT
+from .fold import LONG_TEXT, long_texts
 
 __all__ = ["Expander", "Folded"]
 
@@ -28,13 +28,14 @@ Load = Callable[[int], "tuple[int, dict[str, Plain]]"]
 class Folded:
     """A request as it stands in its line, its arrays and long strings numbered."""
 
-    __slots__ = ("arrays", "numbers", "offset", "request", "texts")
+    __slots__ = ("arrays", "numbers", "offset", "request", "texts", "whole")
 
     def __init__(self, offset: int, request: dict[str, Plain]) -> None:
         self.offset = offset
         self.request = request
         self.arrays: list[list[Plain]] = []
         self.texts: list[str] = []
+        self.whole = False
         stack: list[Plain] = list(reversed(list(request.values())))
         while stack:
             self._number(stack.pop(), stack)
@@ -62,12 +63,16 @@ def marker(value: Plain, tag: str) -> Plain:
 
 
 class Expander:
-    """Expands requests of one file; `load(event)` gives (offset, folded request)."""
+    """Expands requests of one file.
 
-    __slots__ = ("_done", "_elements", "_folded", "_load", "_text")
+    `load(event)` gives (offset, folded request), `outcome(event)` its returned value or body.
+    """
 
-    def __init__(self, load: Load) -> None:
+    __slots__ = ("_done", "_elements", "_folded", "_load", "_outcome", "_text")
+
+    def __init__(self, load: Load, outcome: Callable[[int], Plain]) -> None:
         self._load = load
+        self._outcome = outcome
         self._folded: OrderedDict[int, Folded] = OrderedDict()
         self._done: OrderedDict[tuple[int, int], list[Plain]] = OrderedDict()
         self._elements = 0
@@ -112,7 +117,11 @@ class Expander:
     def _text_at(self, place: Plain, event: int) -> str:
         home, number = _numbers(place, 2, event)
         before = None if home == event else self.folded(event, None).offset
-        texts = self.folded(home, before).texts
+        folded = self.folded(home, before)
+        if number >= len(folded.texts) and home != event and not folded.whole:
+            folded.texts.extend(long_texts([self._outcome(home)]))
+            folded.whole = True
+        texts = folded.texts
         if not 0 <= number < len(texts):
             raise TraceFormatError(f"event {event}: a reference to a text that is not there")
         self._text += len(texts[number])
@@ -167,9 +176,7 @@ class Expander:
             raise TraceFormatError(f"event {event}: a reference to an array that is not there")
         return home, arrays[number], start + low, start + high
 
-    def _take_done(
-        self, stack: list[tuple[int, list[Plain], int, int]], out: list[Plain]
-    ) -> None:
+    def _take_done(self, stack: list[tuple[int, list[Plain], int, int]], out: list[Plain]) -> None:
         while stack:
             event, items, start, stop = stack[-1]
             number = self.folded(event, None).numbers.get(id(items))

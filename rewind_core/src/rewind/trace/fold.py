@@ -2,18 +2,20 @@
 
 `{"$run":[event,n,from,to]}` in an array stands for elements of the n-th array of an
 earlier event's request, `{"$text":[event,n]}` for its n-th long string. Arrays and
-long strings are numbered in document order of the request as it stands in the line.
+long strings are numbered in document order of the request as it stands in the line;
+the long strings of the outcome follow, as an agent sends an answer back.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import cast
 
-from ..canonical import Chain, Links, Plain, encode
+from ..canonical import NOT_JSON, Chain, Links, Plain, decode, encode, parse_json
 
-__all__ = ["LONG_TEXT", "Folder"]
+__all__ = ["LONG_TEXT", "Folder", "body_outcome", "long_texts"]
 
 LONG_TEXT = 256
 """Characters from which on a string is numbered."""
@@ -26,6 +28,31 @@ _MIN_COUNT = 8
 
 _RECENT = 16
 """Arrays whose order is remembered, so that a run can be longer than one element."""
+
+
+def long_texts(values: list[Plain]) -> Iterator[str]:
+    """Yield the numbered strings of values that are not folded, in document order."""
+    stack = values[::-1]
+    while stack:
+        value = stack.pop()
+        if type(value) is str:
+            if len(value) >= LONG_TEXT:
+                yield value
+        elif type(value) is list:
+            stack.extend(reversed(cast("list[Plain]", value)))
+        elif type(value) is dict:
+            stack.extend(reversed(list(cast("dict[str, Plain]", value).values())))
+
+
+def body_outcome(data: bytes) -> Plain:
+    """The value of a JSON body whose strings are numbered; None if they are not."""
+    if len(data) <= LONG_TEXT or parse_json(data) is NOT_JSON:
+        return None
+    return decode(data)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
 
 
 class Folder:
@@ -54,8 +81,13 @@ class Folder:
         self._lists = 0
         self._strings = 0
 
-    def fold(self, event: int, request: dict[str, Plain]) -> dict[str, Plain]:
-        """Return the request of an event with what was written before replaced."""
+    def fold(
+        self, event: int, request: dict[str, Plain], outcome: Plain = None
+    ) -> dict[str, Plain]:
+        """Return the request of an event with what was written before replaced.
+
+        The long strings of `outcome` can be referred to from now on.
+        """
         self._event = event
         self._lists = 0
         self._strings = 0
@@ -63,6 +95,9 @@ class Folder:
         for pending in self._pending:  # only now: a run points to an earlier event
             self._remember(*pending)
         self._pending.clear()
+        for text in long_texts([outcome]):
+            self._texts.setdefault(_digest(text), (event, self._strings))
+            self._strings += 1
         return folded
 
     def _fold(self, value: Plain, chain: str = "") -> Plain:
@@ -76,7 +111,7 @@ class Folder:
         return value
 
     def _text(self, text: str) -> Plain:
-        digest = blake2b(text.encode(), digest_size=16).digest()
+        digest = _digest(text)
         home = self._texts.get(digest)
         if home is not None:
             return {"$text": list(home)}

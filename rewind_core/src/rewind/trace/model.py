@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +12,15 @@ import msgspec
 
 from ..canonical import Plain, decode, from_plain
 from ..errors import TraceFormatError
+from .archive import Compression, write_copy
 from .bodies import content_type, http_error, parsed, parsed_stream
 from .expand import Expander
+from .fold import body_outcome
 from .reader import Damage, Found, Scan, Source, open_source, scan
 from .records import (
     UNSET,
     Body,
+    BodyForm,
     ChunkLine,
     EventLine,
     HeaderLine,
@@ -53,7 +55,7 @@ class _Parts:
     def __init__(self, source: Source, found: Scan) -> None:
         self.source = source
         self.scan = found
-        self.expander = Expander(self.load)
+        self.expander = Expander(self.load, self.outcome)
 
     def load(self, event: int) -> tuple[int, dict[str, Plain]]:
         """Return offset and folded request of an event."""
@@ -64,6 +66,15 @@ class _Parts:
             )
         line = self.source.read(*found.place)
         return found.place[0], msgspec.json.decode(line, type=_RequestOnly).request
+
+    def outcome(self, event: int) -> Plain:
+        """Return the value or the JSON body of an event; None for other outcomes."""
+        place = self.scan.events[event].place
+        line = msgspec.json.decode(self.source.read(*place), type=EventLine) if place else None
+        if line is None or line.body is UNSET:
+            return decode(bytes(line.value)) if line and line.value is not UNSET else None
+        form = msgspec.json.decode(line.body, type=BodyForm)
+        return None if form.json is UNSET else body_outcome(bytes(form.json))
 
 
 class Event:
@@ -110,7 +121,9 @@ class Event:
         self.stream = line.stream
         self.meta = line.meta
         self.damage = found.damage
-        self.ticks = line.ticks  # of a stream: its start and its head, as it is delivered at its head
+        self.ticks = (
+            line.ticks
+        )  # of a stream: its start and its head, as it is delivered at its head
         self.ms = line.ms if done is None else done.ms
         self.complete = done is not None or not line.stream
         cut = "interrupted" if not self.complete else None
@@ -276,19 +289,9 @@ class Trace:
                 _ = event.request_plain, event.error, event.response
         return trace
 
-    def dump(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file as it is under another name, readable by its owner only."""
-        target = Path(path)
-        fd, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
-        try:
-            with os.fdopen(fd, "wb") as out, self._parts.source.lines() as lines:
-                for line in lines:
-                    out.write(line)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
-        return target
+    def dump(self, path: str | os.PathLike[str], *, compression: Compression | None = None) -> Path:
+        """Write the lines as they are under another name, readable by its owner only."""
+        return write_copy(self._parts.source, Path(path), compression)
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from ..errors import TraceFormatError
+from .archive import unpacked
 from .lines import check, split_lines
 from .records import ChunkLine, DoneLine, EndLine, HeaderLine, StartLine
 from .writer import VERSION, partial_names
@@ -80,7 +81,12 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            self._fd = unpacked(path, fd)
+        except BaseException:
+            os.close(fd)
+            raise
         weakref.finalize(self, os.close, self._fd)
 
     def read(self, offset: int, length: int) -> bytes:

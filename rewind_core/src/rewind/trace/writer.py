@@ -19,7 +19,7 @@ import msgspec
 
 from ..canonical import Plain, encode
 from ..errors import RecordingWarning, SessionError, TraceFormatError
-from .fold import Folder
+from .fold import Folder, body_outcome
 from .lines import seal
 from .records import (
     UNSET,
@@ -131,6 +131,10 @@ class TraceWriter:
             warnings.warn(text, RecordingWarning, stacklevel=2)
 
     def _event_line(self, rec: EventRecord) -> EventLine:
+        body = None if rec.body is None else pack_body(rec.body.data, rec.body.split)
+        outcome = None if rec.value is UNSET else rec.value
+        if body is not None and body.json is not UNSET:
+            outcome = body_outcome(bytes(body.json))
         return EventLine(
             event=rec.seq,
             kind=rec.kind,
@@ -147,10 +151,10 @@ class TraceWriter:
             attempt=rec.attempt,
             stream=rec.stream,
             meta=rec.meta,
-            request=_raw(self._folder.fold(rec.seq, rec.request)),
+            request=_raw(self._folder.fold(rec.seq, rec.request, outcome)),
             opaque=UNSET if rec.opaque_request is None else _raw(pack_body(rec.opaque_request)),
             wire=UNSET if rec.wire is None else _raw(_wire_form(rec.wire)),
-            body=UNSET if rec.body is None else _raw(pack_body(rec.body.data, rec.body.split)),
+            body=UNSET if body is None else _raw(body),
             value=_raw_or_unset(rec.value),
             error=UNSET if rec.error is None else _raw(rec.error),
         )
