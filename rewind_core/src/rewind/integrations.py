@@ -39,12 +39,19 @@ def _switch(names: tuple[str, ...]) -> Undo:
     return undo
 
 
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # the parent of a dotted name
+        return False
+
+
 def _require(name: str) -> None:
     if name not in PROVIDERS:
         known = ", ".join(sorted(PROVIDERS))
         raise ValueError(f"unknown provider {name!r}; known are {known}")
     package = PROVIDERS[name].package
-    if importlib.util.find_spec(package) is None:
+    if not _installed(package):
         raise ImportError(f"{package} is not installed: pip install {package}")
 
 

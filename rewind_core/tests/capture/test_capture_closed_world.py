@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import socket
 import time
@@ -53,18 +54,10 @@ def test_an_uncaptured_request_is_refused(empty, client):
         session.acknowledge()
 
 
-def test_a_refusal_that_was_swallowed_is_raised_at_exit(empty):
-    from rewind.session import find
-
-    def library():
-        try:
+def test_a_refusal_inside_a_library_is_noted(empty):
+    with rewind.replay(empty) as session:
+        with contextlib.suppress(BaseException):
             httpx2.get(f"http://{ELSEWHERE}/")
-        except BaseException:
-            return
-
-    with rewind.replay(empty):
-        session = find()
-        library()
         assert len(session.misses) == 1
         session.acknowledge()
 
@@ -75,10 +68,7 @@ def test_loopback_and_allowed_hosts_pass(empty):
             assert httpx2.get(f"{server.url}/").status_code == 200
     with rewind.replay(empty, allow_hosts=[ELSEWHERE]), socket.socket() as sock:
         sock.setblocking(False)
-        try:
-            sock.connect((ELSEWHERE, 80))
-        except OSError as error:
-            assert not isinstance(error, rewind.DivergenceError)
+        assert sock.connect_ex((ELSEWHERE, 80)) != 0
 
 
 def test_code_outside_the_session_is_left_alone(empty):

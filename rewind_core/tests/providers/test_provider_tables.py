@@ -84,6 +84,40 @@ def test_models_behind_clouds():
     assert look(bedrock) == ("anthropic.messages", "llm", "bedrock")
 
 
+@pytest.mark.parametrize(
+    ("agent", "url", "name"),
+    [
+        ("Groq/Python 1.0", "https://api.groq.com/openai/v1/chat/completions", "groq.chat"),
+        ("AsyncTogether/Python 2", "http://x/v1/chat/completions", "together.chat"),
+        ("Fireworks/Python 1", "http://x/inference/v1/chat/completions", "fireworks.chat"),
+        ("cohere/5.20", "http://x/v2/rerank", "cohere.rerank"),
+        ("mistral-client-python/1.9", "http://x/v1/fim/completions", "mistral.fim"),
+        ("google-genai-sdk/1.5 gl-python/3.12", "http://x/m/g:countTokens", "gemini.count_tokens"),
+        ("ollama-python/0.6", "http://localhost:11434/api/chat", "ollama.chat"),
+        ("x/1; hf_hub/2.4.0; python/3.12", "http://x/v1/chat/completions", "huggingface.chat"),
+    ],
+)
+def test_sdks_that_share_a_format_keep_their_own_names(agent, url, name):
+    assert look(url, [("User-Agent", agent)])[0] == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1beta/models/gemini-2:generateContent", "gemini.generate_content"),
+        ("/v1beta/openai/chat/completions", "openai.chat"),
+    ],
+)
+def test_apis_that_share_a_host(path, name):
+    assert look(f"https://generativelanguage.googleapis.com{path}")[0] == name
+
+
+@pytest.mark.parametrize("publisher", ["anthropic", "google"])
+def test_publishers_that_share_a_host(publisher):
+    url = f"https://us-aiplatform.googleapis.com/v1/p/x/publishers/{publisher}/models/m:rawPredict"
+    assert look(url)[2] == "google-vertex"
+
+
 def test_unknown_traffic_belongs_to_nobody():
     assert look("https://weather.example.com/v1/today", method="GET") is None
 

@@ -7,7 +7,7 @@ import pytest
 from rewind.wire import Exchange, Operation, build_call
 
 URL = "https://api.example.com/v1/chat?api-version=3&model=m"
-CHAT = Operation(name="p.chat", kind="llm", volatile=frozenset({"cache_key"}))
+CHAT = Operation(name="p.chat", kind="llm", semantic=("p-beta",), volatile=frozenset({"cache_key"}))
 JSON = ("Content-Type", "application/json")
 
 
@@ -29,8 +29,7 @@ def test_the_key_order_and_spacing_of_a_body_mean_nothing():
         {"url": URL.replace("version=3", "version=4")},
         {"url": URL.replace("/v1/", "/v2/")},
         {"method": "PUT"},
-        {"headers": (JSON, ("anthropic-beta", "x"))},
-        {"headers": (JSON, ("OpenAI-Beta", "x"))},
+        {"headers": (JSON, ("P-Beta", "x"))},
         {"headers": (("Content-Type", "text/plain"),)},
         {"operation": Operation(name="p.other", kind="llm")},
     ],

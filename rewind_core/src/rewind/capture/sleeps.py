@@ -12,7 +12,7 @@ from .patching import Group, Target, Wrapper
 
 __all__ = ["SLEEPS"]
 
-_SDKS = frozenset(provider.package for provider in PROVIDERS.values())
+_SDKS = frozenset(provider.package.split(".")[0] for provider in PROVIDERS.values())
 
 
 def _caller() -> str:

@@ -15,12 +15,22 @@ PROVIDER = Provider(
     agent=r"(?:Async)?Anthropic(?:Bedrock|Vertex|Foundry|AWS|Aws)?\w*/",
     hosts=(
         Host(pattern="api.anthropic.com", label="anthropic"),
-        Host(pattern="*.anthropic.com", label="anthropic", prefix="/v1/"),
-        Host(pattern="*.services.ai.azure.com", label="azure", prefix="/anthropic/"),
-        Host(pattern="aiplatform.googleapis.com", label="google-vertex", prefix="/v1/"),
-        Host(pattern="*-aiplatform.googleapis.com", label="google-vertex", prefix="/v1/"),
-        Host(pattern="bedrock-runtime.*.amazonaws.com", label="bedrock", prefix="/model/anthropic"),
-        Host(pattern="bedrock-mantle.*.api.aws", label="bedrock-mantle", prefix="/anthropic/"),
+        Host(pattern="*.anthropic.com", label="anthropic", paths="/v1/*"),
+        Host(pattern="*.services.ai.azure.com", label="azure", paths="/anthropic/*"),
+        Host(
+            pattern="aiplatform.googleapis.com",
+            label="google-vertex",
+            paths="*/publishers/anthropic/*",
+        ),
+        Host(
+            pattern="*-aiplatform.googleapis.com",
+            label="google-vertex",
+            paths="*/publishers/anthropic/*",
+        ),
+        Host(
+            pattern="bedrock-runtime.*.amazonaws.com", label="bedrock", paths="/model/*anthropic*"
+        ),
+        Host(pattern="bedrock-mantle.*.api.aws", label="bedrock-mantle", paths="/anthropic/*"),
     ),
     routes=(
         Route(ending="/messages", operation="messages", format="anthropic_messages", telling=True),
@@ -30,5 +40,6 @@ PROVIDER = Provider(
         Route(ending=_PREDICT, operation="messages", format="anthropic_messages"),
     ),
     marks=("anthropic-version",),
+    semantic=("anthropic-beta", "anthropic-version"),
     stream_ends=(b"event: message_stop",),
 )

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import anthropic, openai
+from . import (
+    anthropic,
+    cohere,
+    fireworks,
+    gemini,
+    groq,
+    huggingface,
+    mistral,
+    ollama,
+    openai,
+    together,
+)
 
 if TYPE_CHECKING:
     from ..wire import Exchange
@@ -12,9 +23,20 @@ if TYPE_CHECKING:
 
 __all__ = ["PROVIDERS", "provider_of"]
 
-PROVIDERS: dict[str, Provider] = {
-    table.PROVIDER.name: table.PROVIDER for table in (anthropic, openai)
-}
+_TABLES = (
+    anthropic,
+    openai,
+    cohere,
+    fireworks,
+    gemini,
+    groq,
+    huggingface,
+    mistral,
+    ollama,
+    together,
+)
+
+PROVIDERS: dict[str, Provider] = {table.PROVIDER.name: table.PROVIDER for table in _TABLES}
 
 
 def provider_of(exchange: Exchange) -> Provider | None:

@@ -21,14 +21,14 @@ _SDK_HEADER = "x-stainless-lang"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A known upstream: `pattern` as in fnmatch, `prefix` what its paths begin with."""
+    """A known upstream: `pattern` and `paths` as in fnmatch."""
 
     pattern: str
     label: str
-    prefix: str = "/"
+    paths: str = "*"
 
     def matches(self, exchange: Exchange) -> bool:
-        return fnmatchcase(exchange.host, self.pattern) and exchange.path.startswith(self.prefix)
+        return fnmatchcase(exchange.host, self.pattern) and fnmatchcase(exchange.path, self.paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,7 @@ class Provider:
     """`package` is the SDK's import name, `agent` a regular expression for its `User-Agent`.
 
     `marks` are headers that calls of unknown SDKs to a `telling` route must carry,
+    `semantic` headers that change what a call means (lower case),
     `volatile` top-level request fields that differ from run to run and mean nothing.
     """
 
@@ -65,6 +66,7 @@ class Provider:
     hosts: tuple[Host, ...]
     routes: tuple[Route, ...]
     marks: tuple[str, ...] = ()
+    semantic: tuple[str, ...] = ()
     volatile: frozenset[str] = frozenset()
     stream_ends: tuple[bytes, ...] = ()
 
@@ -89,6 +91,7 @@ class Provider:
             kind=route.kind if route is not None else "http",
             upstream=host.label if host is not None else None,
             format=route.format if route is not None else None,
+            semantic=self.semantic,
             volatile=self.volatile,
             stream_ends=self.stream_ends,
         )

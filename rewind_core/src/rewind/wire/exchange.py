@@ -54,7 +54,8 @@ class Exchange:
 class Operation:
     """What a provider's table says about an exchange.
 
-    `upstream` is the label of a known host, `volatile` the top-level request fields that take
+    `upstream` is the label of a known host, `semantic` the headers (lower case) that change what
+    the call means, `volatile` the top-level request fields that take
     no part in identity, `stream_ends` byte strings after which a stream has said everything.
     """
 
@@ -62,6 +63,7 @@ class Operation:
     kind: Kind
     upstream: str | None = None
     format: str | None = None
+    semantic: tuple[str, ...] = ()
     volatile: frozenset[str] = field(default_factory=lambda: frozenset[str]())
     stream_ends: tuple[bytes, ...] = ()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -154,7 +155,7 @@ def _chunks(event: Event) -> list[bytes]:
     if body is None or not body.data:
         return []
     cuts = [0, *body.split, len(body.data)]
-    return [body.data[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [body.data[a:b] for a, b in pairwise(cuts) if b > a]
 
 
 def build_response(

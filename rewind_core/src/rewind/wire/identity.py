@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["build_call"]
 
-_SEMANTIC_HEADERS = ("anthropic-beta", "anthropic-version", "openai-beta")
 _BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.IGNORECASE)
 _ONE_BOUNDARY = b"boundary-of-this-request"
 _ATTEMPT_HEADER = "x-stainless-retry-count"
@@ -31,7 +30,9 @@ def _query(url: str) -> list[list[str]]:
 
 
 def _head(exchange: Exchange, operation: Operation, url: str) -> bytes:
-    headers = {name: exchange.lookup[name] for name in _SEMANTIC_HEADERS if name in exchange.lookup}
+    headers = {
+        name: exchange.lookup[name] for name in operation.semantic if name in exchange.lookup
+    }
     head: dict[str, Plain] = {
         "kind": operation.kind,
         "name": operation.name,
