@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import io
-import runpy
+import os
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
@@ -27,21 +28,22 @@ def load(form: str, target: str, arguments: list[str]) -> Callable[[], None]:
 
 
 def _file(target: str, arguments: list[str]) -> Callable[[], None]:
-    path = Path(target)
+    """As python does: `sys.argv[0]` is the name as given, everything else the absolute path."""
     sys.argv[:] = [target, *arguments]
-    if path.is_dir() or path.suffix in (".pyz", ".zip"):
-        # runpy puts the directory or archive first on the path itself.
-        return lambda: _discard(runpy.run_path(target, run_name="__main__"))
-    _first_on_path(str(path.resolve().parent))
+    path = os.path.abspath(target)  # noqa: PTH100  python resolves no links here either
+    spec = importlib.machinery.PathFinder.find_spec("__main__", [path])
+    if spec is not None:  # a directory or an archive with a __main__.py
+        _first_on_path(path)
+        return _from_spec(spec, target)
+    _first_on_path(str(Path(path).resolve().parent))
     try:
-        with io.open_code(str(path.absolute())) as file:
+        with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
         raise Failure(f"can't open file {target!r}: {error.strerror}") from None
-    main = _main(target)
-    loader = importlib.machinery.SourceFileLoader("__main__", target)
-    main.__loader__ = loader
-    return lambda: _run(compile(source, target, "exec", dont_inherit=True), main)
+    main = _main(path)
+    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    return lambda: _run(compile(source, path, "exec", dont_inherit=True), main)
 
 
 def _module(target: str, arguments: list[str]) -> Callable[[], None]:
@@ -56,13 +58,18 @@ def _module(target: str, arguments: list[str]) -> Callable[[], None]:
         raise Failure(f"no module named {target} ({error})") from None
     if spec is None:
         raise Failure(f"no module named {target}")
+    run = _from_spec(spec, target)
+    sys.argv[0] = spec.origin or target
+    return run
+
+
+def _from_spec(spec: ModuleSpec, name: str) -> Callable[[], None]:
     code_of = getattr(spec.loader, "get_code", None)
-    code = code_of(target) if code_of is not None else None
+    code = code_of(spec.name) if code_of is not None else None
     if not isinstance(code, CodeType):
-        raise Failure(f"{target} has no Python code to run")
+        raise Failure(f"{name} has no Python code to run")
     main = _main(spec.origin)
     main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
-    sys.argv[0] = spec.origin or target
     return lambda: _run(code, main)
 
 
@@ -107,10 +114,6 @@ def _main(file: str | None) -> ModuleType:
 def _run(code: CodeType, main: ModuleType) -> None:
     sys.modules["__main__"] = main
     exec(code, main.__dict__)  # noqa: S102  running the user's program is this module's purpose
-
-
-def _discard(_: object) -> None:
-    pass
 
 
 def user_frames(trace: TracebackType | None) -> TracebackType | None:

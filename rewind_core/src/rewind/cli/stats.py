@@ -88,4 +88,7 @@ def _about_prices(sums: Accounting, out: Out) -> None:
 
 
 def _money(cost: float | None) -> str:
-    return f"{'unknown':>12}" if cost is None else f"{f'${cost:.4f}':>12}"
+    if cost is None:
+        return f"{'unknown':>12}"
+    digits = 4 if cost >= 0.01 or not cost else 6
+    return f"{f'${cost:.{digits}f}':>12}"

@@ -41,7 +41,11 @@ OPAQUE = cast("WireFormat", opaque)
 
 
 def format_of(event: Event) -> WireFormat:
-    """By the event's name, else the path it went to, else the shape of its response."""
+    """As the event itself says, else by its name, its path, or the shape of its response."""
+    named = event.meta.get("format")
+    for known in (*FORMATS, OPAQUE):
+        if known.NAME == named:
+            return known
     if event.kind not in ("llm", "http"):
         return OPAQUE
     if event.ring != "function":
@@ -49,10 +53,11 @@ def format_of(event: Event) -> WireFormat:
         for known in FORMATS:
             if operation in known.OPERATIONS and event.kind == "llm":
                 return known
-    if event.wire is not None:
-        path = urlsplit(event.wire.url).path.rstrip("/")
+    wire = event.wire
+    if wire is not None:
+        path = urlsplit(wire.url).path.rstrip("/")
         for known in FORMATS:
-            if path.endswith(known.PATHS) and event.wire.method == "POST":
+            if path.endswith(known.PATHS) and wire.method == "POST":
                 return known
         return OPAQUE
     response = event.response
