@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+
 import rewind
 
 Run = subprocess.CompletedProcess[str]

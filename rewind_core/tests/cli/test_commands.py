@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 import rewind
 from rewind.cli.app import run
 from rewind.testing import Interaction, StandIn
@@ -30,7 +31,9 @@ def wire(tmp_path, monkeypatch):
     """`run.rewind`: two chat completions and one refused, over real HTTP."""
     import httpx
 
-    refused = Interaction.answer(PATH, {"error": {"message": "bad sk-proj-" + "a" * 40}}, status=400)
+    refused = Interaction.answer(
+        PATH, {"error": {"message": "bad sk-proj-" + "a" * 40}}, status=400
+    )
     played = [Interaction.answer(PATH, chat(t)) for t in ("Hello \x1b[31mred", "Bye")]
     monkeypatch.chdir(tmp_path)
     with StandIn([*played, refused]) as server, rewind.integrations.patched():

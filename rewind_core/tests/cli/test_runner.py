@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from rewind.cli.app import run
 from rewind.trace import Trace
 

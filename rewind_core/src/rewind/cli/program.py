@@ -30,7 +30,7 @@ def load(form: str, target: str, arguments: list[str]) -> Callable[[], None]:
 def _file(target: str, arguments: list[str]) -> Callable[[], None]:
     """As python does: `sys.argv[0]` is the name as given, everything else the absolute path."""
     sys.argv[:] = [target, *arguments]
-    path = os.path.abspath(target)  # noqa: PTH100  python resolves no links here either
+    path = os.path.abspath(target)
     spec = importlib.machinery.PathFinder.find_spec("__main__", [path])
     if spec is not None:  # a directory or an archive with a __main__.py
         _first_on_path(path)

@@ -44,7 +44,7 @@ def format_of(event: Event) -> WireFormat:
     """As the event itself says, else by its name, its path, or the shape of its response."""
     named = event.meta.get("format")
     for known in (*FORMATS, OPAQUE):
-        if known.NAME == named:
+        if named == known.NAME:
             return known
     if event.kind not in ("llm", "http"):
         return OPAQUE
