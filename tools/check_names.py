@@ -32,7 +32,6 @@ ALLOWED = {
     "providers/": "one table per provider",
     "redact.py": "the tables of credential headers and key shapes",
     "testing/": "stand-ins that speak a provider's protocol",
-    "wire/identity.py": "the headers that change what a call means",
 }
 
 _NAME = re.compile(rf"(?<![a-z])({'|'.join(NAMES)})(?![a-z])", re.IGNORECASE)
