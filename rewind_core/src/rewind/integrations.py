@@ -52,7 +52,9 @@ def _require(name: str) -> None:
         raise ValueError(f"unknown provider {name!r}; known are {known}")
     package = PROVIDERS[name].package
     if not _installed(package):
-        raise ImportError(f"{package} is not installed: pip install {package}")
+        raise ImportError(
+            f"{package} is not installed: pip install {PROVIDERS[name].dist or package}"
+        )
 
 
 def patch_openai() -> Undo:

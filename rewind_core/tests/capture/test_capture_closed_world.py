@@ -12,6 +12,7 @@ import anyio
 import httpx2
 import pytest
 import requests
+import urllib3
 
 import rewind
 from rewind.testing import Interaction, StandIn
@@ -93,10 +94,14 @@ UPLOADS = [
 
 
 @pytest.mark.parametrize(("url", "method"), UPLOADS)
-@pytest.mark.parametrize("lib", [httpx2, requests], ids=["httpx2", "requests"])
+@pytest.mark.parametrize("lib", [httpx2, requests, urllib3], ids=["httpx2", "requests", "urllib3"])
 def test_telemetry_is_answered_quietly(empty, lib, url, method):
     with rewind.replay(empty):
         response = lib.request(method, url, json={})
+        if lib is urllib3:
+            assert (response.status, response.json()) == (200, {})
+            return
+        assert response.headers["content-type"] == "application/json"
         assert (response.status_code, response.json()) == (200, {})
 
 

@@ -72,4 +72,6 @@ def judge(exchange: Exchange, session: Session, transport: Any) -> Operation | s
         return provider.operation(exchange)
     if not everything or type(transport).__name__ in _IN_PROCESS:
         return None
+    if "upgrade" in exchange.lookup:  # the connection becomes something else than HTTP
+        return None
     return Operation(name=f"http.{exchange.method}", kind="http")

@@ -1,7 +1,12 @@
-"""Telemetry sent through other HTTP clients than the hooked ones: answered on replay."""
+"""Telemetry sent through other HTTP clients than the hooked ones: answered on replay.
+
+Most of them stand on one connection pool, so that is where it is caught.
+"""
 
 from __future__ import annotations
 
+import importlib
+import io
 from types import ModuleType
 from typing import Any
 
@@ -13,34 +18,45 @@ from .patching import Group, Target, Wrapper
 __all__ = ["UPLOADS"]
 
 
-def _answer(module: ModuleType, request: Any) -> Any:
-    response = module.Response()
-    response.status_code = 200
-    response.reason = "OK"
-    response.url = request.url
-    response.request = request
-    response.headers["Content-Type"] = "application/json"
-    response._content = b"{}"  # noqa: SLF001 - as its own adapters fill it
-    return response
+def _text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
-def _requests(module: ModuleType) -> Wrapper:
-    def send(wrapped: Any, _adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _exchange(pool: Any, method: str, url: str, headers: Any) -> Exchange:
+    if not url.startswith(("http://", "https://")):
+        port = f":{pool.port}" if pool.port else ""
+        url = f"{pool.scheme}://{pool.host}{port}{url}"
+    given = headers if headers is not None else (pool.headers or {})
+    return Exchange.read(method, url, [(_text(k), _text(v)) for k, v in given.items()])
+
+
+def _urlopen(_module: ModuleType) -> Wrapper:
+    response = importlib.import_module("urllib3.response")
+
+    def urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         session = find()
         if session is None or session.network_allowed():
             return wrapped(*args, **kwargs)
-        request = args[0] if args else kwargs["request"]
-        exchange = Exchange.read(request.method, request.url, _text_pairs(request.headers))
-        return _answer(module, request) if is_telemetry(exchange) else wrapped(*args, **kwargs)
+        method, url, _body, headers = _first_four(*args, **kwargs)
+        if not is_telemetry(_exchange(pool, method, url, headers)):
+            return wrapped(*args, **kwargs)
+        return response.HTTPResponse(
+            body=io.BytesIO(b"{}"),
+            headers={"content-type": "application/json"},
+            status=200,
+            reason="OK",
+            preload_content=kwargs.get("preload_content", True),
+        )
 
-    return send
+    return urlopen
 
 
-def _text_pairs(headers: Any) -> list[tuple[str, str]]:
-    def text(value: Any) -> str:
-        return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+def _first_four(
+    method: str, url: str, body: Any = None, headers: Any = None, *_rest: Any, **_more: Any
+) -> tuple[str, str, Any, Any]:
+    return method, url, body, headers
 
-    return [(text(name), text(value)) for name, value in headers.items()]
 
-
-UPLOADS = Group((Target(module="requests.adapters", path="HTTPAdapter.send", make=_requests),))
+UPLOADS = Group(
+    (Target(module="urllib3.connectionpool", path="HTTPConnectionPool.urlopen", make=_urlopen),)
+)

@@ -9,6 +9,7 @@ __all__ = ["PROVIDER"]
 PROVIDER = Provider(
     name="fireworks",
     package="fireworks",
+    dist="fireworks-ai",
     agent=r"(?:Async)?Fireworks/",
     hosts=(Host(pattern="api.fireworks.ai", label="fireworks"),),
     routes=(

@@ -9,6 +9,7 @@ __all__ = ["PROVIDER"]
 PROVIDER = Provider(
     name="gemini",
     package="google.genai",
+    dist="google-genai",
     agent=r"google-genai-sdk/",
     hosts=(
         Host(pattern="generativelanguage.googleapis.com", label="google", paths="/v*/models/*"),

@@ -53,7 +53,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """`package` is the SDK's import name, `agent` a regular expression for its `User-Agent`.
+    """`package` is the SDK's import name, `dist` what is installed to get it, `agent` a regular expression for its `User-Agent`.
 
     `marks` are headers that calls of unknown SDKs to a `telling` route must carry,
     `semantic` headers that change what a call means (lower case),
@@ -65,6 +65,7 @@ class Provider:
     agent: str
     hosts: tuple[Host, ...]
     routes: tuple[Route, ...]
+    dist: str = ""
     marks: tuple[str, ...] = ()
     semantic: tuple[str, ...] = ()
     volatile: frozenset[str] = frozenset()
