@@ -30,34 +30,10 @@ SECRET: Final = "<secret>"
 """What stands in place of a credential."""
 
 _FIELDS: Final = frozenset(
-    [
-        "access_key",
-        "access_token",
-        "api_key",
-        "apikey",
-        "auth_token",
-        "authorization",
-        "aws_access_key_id",
-        "aws_secret_access_key",
-        "aws_session_token",
-        "bearer_token",
-        "client_secret",
-        "credential",
-        "credentials",
-        "id_token",
-        "passphrase",
-        "passwd",
-        "password",
-        "private_key",
-        "refresh_token",
-        "secret",
-        "secret_access_key",
-        "secret_key",
-        "session_token",
-        "static_headers",
-        "vertex_credentials",
-        "x_api_key",
-    ]
+    "access_key access_token api_key apikey auth_token authorization aws_access_key_id "
+    "aws_secret_access_key aws_session_token bearer_token client_secret credential "
+    "credentials id_token passphrase passwd password private_key refresh_token secret "
+    "secret_access_key secret_key session_token static_headers vertex_credentials x_api_key".split()
 )
 _SUFFIXES: Final = (
     "_access_token",
@@ -73,59 +49,21 @@ _SUFFIXES: Final = (
     "_session_token",
 )
 _HEADERS: Final = frozenset(
-    [
-        "api-key",
-        "authorization",
-        "cookie",
-        "ocp-apim-subscription-key",
-        "openai-organization",
-        "openai-project",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "set-cookie",
-        "x-amz-security-token",
-        "x-api-key",
-        "x-auth-token",
-        "x-csrf-token",
-        "x-functions-key",
-        "x-goog-api-key",
-        "x-goog-iam-authorization-token",
-    ]
+    "api-key authorization cookie ocp-apim-subscription-key openai-organization openai- "
+    "project proxy-authenticate proxy-authorization set-cookie x-amz-security-token x-api-key "
+    "x-auth-token x-csrf-token x-functions-key x-goog-api-key x-goog-iam-authorization-token".split()
 )
 _QUERY: Final = frozenset(
-    [
-        "access_token",
-        "api-key",
-        "api_key",
-        "apikey",
-        "auth",
-        "code",
-        "key",
-        "sig",
-        "signature",
-        "subscription-key",
-        "token",
-        "x-amz-credential",
-        "x-amz-security-token",
-        "x-amz-signature",
-        "x-goog-credential",
-        "x-goog-signature",
-    ]
+    "access_token api-key api_key apikey subscription-key x-amz-credential x-amz-security- "
+    "token x-amz-signature x-goog-credential x-goog-signature".split()
 )
+_UNSURE_QUERY: Final = frozenset("auth key sig signature token".split())
+"""Parameters that hold a credential only if they look like one: `?key=` may name anything."""
+
+_LOOKS_SECRET: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9._~%+/=-]{24,}")
 _OPAQUE: Final = frozenset(
-    [
-        "b64_json",
-        "blob",
-        "bytes",
-        "data",
-        "encrypted_content",
-        "file_data",
-        "image_url",
-        "redacted_thinking",
-        "signature",
-        "thought_signature",
-        "thoughtSignature",
-    ]
+    "b64_json blob bytes data encrypted_content file_data image_url redacted_thinking "
+    "signature thoughtSignature thought_signature".split()
 )
 """Fields whose text is never searched: a changed byte makes the provider refuse them."""
 
@@ -197,11 +135,9 @@ def mask_url(url: str) -> str:
     """Return the URL with user info and credential parameters replaced."""
     if "@" in url:
         url = _USERINFO.sub(rf"\1{SECRET}@", url)
-    base, mark, rest = url.partition("?")
-    if not mark:
-        return mask_text(url)
-    query, hash_mark, fragment = rest.partition("#")
-    return mask_text(base) + "?" + _mask_query(query) + hash_mark + fragment
+    front, hash_mark, fragment = url.partition("#")
+    base, mark, query = front.partition("?")
+    return mask_text(base) + mark + _mask_query(query) + hash_mark + _mask_query(fragment)
 
 
 def _mask_query(query: str) -> str:
@@ -211,9 +147,15 @@ def _mask_query(query: str) -> str:
 def _mask_pair(pair: str) -> str:
     name, mark, value = pair.partition("=")
     plain_name = unquote_plus(name)
-    if mark and value and (plain_name.lower() in _QUERY or is_credential(plain_name)):
+    if mark and value and _is_secret_parameter(plain_name, value):
         return f"{name}={SECRET}"
     return mask_text(pair)
+
+
+def _is_secret_parameter(name: str, value: str) -> bool:
+    if name.lower() in _UNSURE_QUERY:
+        return _LOOKS_SECRET.fullmatch(value) is not None
+    return name.lower() in _QUERY or is_credential(name)
 
 
 def mask_text(text: str) -> str:

@@ -21,6 +21,7 @@ from rewind.redact import (
     mask_url,
 )
 
+LONG = "a1B2" * 8
 KEY = "sk-ant-api03-" + "aB3" * 20
 
 
@@ -100,12 +101,14 @@ def test_unmistakable_keys_in_text_are_masked(key: str) -> None:
 @pytest.mark.parametrize(
     ("url", "masked"),
     [
-        ("https://h/p?a=1&key=abc&b=2", f"https://h/p?a=1&key={SECRET}&b=2"),
+        (f"https://h/p?a=1&key={LONG}&b=2", f"https://h/p?a=1&key={SECRET}&b=2"),
+        ("https://h/p?key=name&token=2", "https://h/p?key=name&token=2"),
         ("https://h/p?api_key=abc#f", f"https://h/p?api_key={SECRET}#f"),
         ("https://h/p?X-Amz-Signature=abc", f"https://h/p?X-Amz-Signature={SECRET}"),
         ("https://user:pw@h/p", f"https://{SECRET}@h/p"),
         ("https://h/p?a=1&a=2&b&c=", "https://h/p?a=1&a=2&b&c="),
         ("https://h/p?x%2Dapi%2Dkey=abc", f"https://h/p?x%2Dapi%2Dkey={SECRET}"),
+        ("https://h/p#access_token=x&b=1", f"https://h/p#access_token={SECRET}&b=1"),
         ("https://h/?m=a@b", "https://h/?m=a@b"),
     ],
 )

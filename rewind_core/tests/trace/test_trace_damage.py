@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import rewind.trace
+from rewind.canonical import encode
 from rewind.errors import RewindError, TraceFormatError
 from rewind.trace import EventRecord, Trace, TraceWriter
 from rewind.trace.lines import seal
@@ -188,8 +189,6 @@ def test_a_file_without_permission_is_refused(path: Path) -> None:
     ids=range(11),
 )
 def test_hostile_references_are_refused(tmp_path: Path, requests: list[dict[str, Any]]) -> None:
-    from rewind.canonical import encode
-
     path = tmp_path / "a"
     made = [seal(b'{"rewind":1}')]
     for seq, request in enumerate(requests):
@@ -252,3 +251,46 @@ def test_a_killed_run_leaves_what_it_consumed(tmp_path: Path) -> None:
 
 def test_errors_are_rewind_errors() -> None:
     assert issubclass(TraceFormatError, RewindError)
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("body", 5),
+        ("body", {}),
+        ("body", {"base64": "%"}),
+        ("wire", {"method": 1}),
+        ("value", None),
+        ("opaque", []),
+        ("error", 3),
+        ("request", []),
+    ],
+)
+def test_members_of_the_wrong_shape_are_refused(tmp_path: Path, member: str, value: Any) -> None:
+    path = tmp_path / "a"
+    event = {
+        "event": 0,
+        "kind": "tool",
+        "name": "n",
+        "wire": {"method": "GET", "url": "u", "status": 200},
+    }
+    path.write_bytes(seal(b'{"rewind":1}') + seal(encode({**event, member: value})))
+    opened = Trace.open(path)[0]
+    try:
+        _ = (
+            opened.request,
+            opened.response,
+            opened.body,
+            opened.wire,
+            opened.error,
+            opened.opaque_request,
+        )
+    except TraceFormatError as error:
+        assert f"{path}: event 0" in str(error)
+
+
+def test_a_file_cut_after_it_was_opened(path: Path) -> None:
+    trace = Trace.open(path)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(TraceFormatError, match="event 2"):
+        _ = trace[2].response

@@ -81,3 +81,33 @@ def test_a_full_disk_is_said_once(tmp_path: Path, action: str) -> None:
     assert isinstance(writer.broken, OSError)
     assert path.read_text() == "older"
     assert len(Trace.open(writer.partial)) == 1
+
+
+def test_an_event_that_cannot_be_written_is_not_referred_to(tmp_path: Path) -> None:
+    writer = TraceWriter(tmp_path / "a")
+    shared = [{"text": "x" * 400}] * 3
+    bad = record(0)
+    bad.request = {"m": shared, "bad": "\ud800"}
+    with pytest.raises(UnicodeEncodeError):
+        writer.event(bad)
+    good = record(1)
+    good.request = {"m": shared}
+    writer.event(good)
+    writer.close(2)
+    assert Trace.open(tmp_path / "a")[-1].request == {"m": shared}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads of the test run
+def test_a_forked_child_writes_nothing(tmp_path: Path) -> None:
+    writer = TraceWriter(tmp_path / "a")
+    child = os.fork()
+    if child == 0:
+        writer.event(record(7))
+        writer.close(8)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert writer.partial.exists()
+    writer.event(record(0))
+    writer.close(1)
+    assert [event.seq for event in Trace.open(tmp_path / "a")] == [0]

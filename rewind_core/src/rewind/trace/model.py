@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -77,6 +78,22 @@ class _Parts:
         return None if form.json is UNSET else body_outcome(bytes(form.json))
 
 
+_T = TypeVar("_T")
+
+
+def _guarded(read: Callable[[Event], _T]) -> Callable[[Event], _T]:
+    """Turns what a hostile or shortened file causes into an error that names the event."""
+
+    @functools.wraps(read)
+    def guarded(self: Event) -> _T:
+        try:
+            return read(self)
+        except (msgspec.MsgspecError, LookupError, ValueError, RecursionError) as error:
+            raise TraceFormatError(f"{self.place}: cannot be read: {error}") from error
+
+    return guarded
+
+
 class Event:
     """One recorded step. Bodies are read from the file when they are asked for."""
 
@@ -133,6 +150,11 @@ class Event:
         return f"<Event {self.seq} {self.kind} {self.name}>"
 
     @property
+    def place(self) -> str:
+        """File and number, for messages."""
+        return f"{self._parts.source.path}: event {self.seq}"
+
+    @property
     def ts(self) -> float:
         """Start of the call, seconds since the epoch."""
         return self.time
@@ -153,23 +175,27 @@ class Event:
         return bool(self.meta.get("live", True))
 
     @property
+    @_guarded
     def request(self) -> dict[str, Any]:
         """The request with its Python types, freshly made."""
         return {key: from_plain(value) for key, value in self.request_plain.items()}
 
     @property
+    @_guarded
     def request_plain(self) -> dict[str, Plain]:
         """The request as plain data; shared, not to be changed."""
         self._line()
         return self._parts.expander.expand(self.seq)
 
     @property
+    @_guarded
     def opaque_request(self) -> bytes | None:
         """The body of a request that is not a JSON object."""
         line = self._line()
         return None if line.opaque is UNSET else unpack_body(line.opaque).data
 
     @property
+    @_guarded
     def wire(self) -> WireRecord | None:
         """Method, URL, status and headers of an HTTP exchange."""
         line = self._line()
@@ -179,27 +205,31 @@ class Event:
         return WireRecord(**msgspec.structs.asdict(form))
 
     @property
+    @_guarded
     def body(self) -> Body | None:
         """The response body of an HTTP exchange that was not streamed."""
         line = self._line()
         return None if line.body is UNSET else unpack_body(line.body)
 
     @property
+    @_guarded
     def value_plain(self) -> Plain:
         """The returned value as plain data; `UNSET` if it did not return one."""
         line = self._line()
         return UNSET if line.value is UNSET else decode(bytes(line.value))
 
     @property
+    @_guarded
     def error_plain(self) -> dict[str, Plain] | None:
         """The recorded error of the call or of its stream, as plain data."""
         done = self._found.done
         if done is not None and done.error is not None:
             return done.error
         line = self._line()
-        return None if line.error is UNSET else decode(bytes(line.error))
+        return None if line.error is UNSET else msgspec.json.decode(line.error, type=dict[str, Any])
 
     @property
+    @_guarded
     def error(self) -> dict[str, Any] | None:
         """The error, also the HTTP status of a refused call; None if it went well."""
         plain = self.error_plain
@@ -211,6 +241,7 @@ class Event:
         return http_error(wire, self._data())
 
     @property
+    @_guarded
     def response(self) -> Any:
         """The parsed body, the list of a stream's parsed events, or the returned value."""
         value = self.value_plain
@@ -225,6 +256,7 @@ class Event:
         read = parsed_stream if self.stream else parsed
         return read(self._data(), content_type(wire.headers))
 
+    @_guarded
     def chunks(self) -> list[Any]:
         """The consumed chunks of a stream: bytes, or plain values of a function's stream."""
         self._line()
@@ -243,8 +275,7 @@ class Event:
     def _line(self) -> EventLine:
         found = self._found
         if found.damage is not None or found.place is None:
-            path = self._parts.source.path
-            raise TraceFormatError(f"{path}: event {self.seq} is damaged: {found.damage}")
+            raise TraceFormatError(f"{self.place} is damaged: {found.damage}")
         return msgspec.json.decode(self._parts.source.read(*found.place), type=EventLine)
 
 

@@ -123,11 +123,12 @@ def scan(source: Source) -> Scan:
     scanner = _Scanner(source.path)
     offset = 0
     with source.lines() as lines:
+        if not lines.peek(1).startswith(b"{"):  # not every file has lines
+            reason = "is not a rewind trace (line 1)" if lines.peek(1) else "is empty"
+            raise TraceFormatError(f"{source.path}: {reason}")
         for number, raw in enumerate(lines, 1):
             scanner.take(number, offset, raw)
             offset += len(raw)
-    if not scanner.opened:
-        raise TraceFormatError(f"{source.path}: is empty")
     scanner.finish()
     return scanner.result
 

@@ -47,7 +47,8 @@ class TraceWriter:
 
     Raises `SessionError` if another live writer has the path, `TraceFormatError` if the
     place cannot be written. After a failed write (`broken`) everything is a no-op, said
-    once by a `RecordingWarning`. Not thread-safe: used under the session's lock.
+    once by a `RecordingWarning`; so it is in a forked child. Not thread-safe: used under
+    the session's lock.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class TraceWriter:
         self.broken: OSError | None = None
         self._folder = Folder()
         self._closed = False
+        self._torn = False
+        self._pid = os.getpid()
         self.partial, self._fd = _open_partial(self.path)
         header = HeaderLine(
             rewind=VERSION,
@@ -80,7 +83,14 @@ class TraceWriter:
 
     def event(self, rec: EventRecord) -> None:
         """Write an event that has ended, or the head of a stream."""
-        self._write(lambda: encode(self._event_line(rec)))
+        self._write(lambda: self._encode_event(rec))
+
+    def _encode_event(self, rec: EventRecord) -> bytes:
+        try:
+            return encode(self._event_line(rec))
+        except BaseException:
+            self._folder = Folder()  # nothing may refer to a line that is not written
+            raise
 
     def chunk(self, seq: int, data: bytes | Value) -> None:
         """Write a consumed chunk of a stream."""
@@ -102,8 +112,8 @@ class TraceWriter:
 
     def close(self, events: int) -> Path:
         """Write the end mark, give the file its name and return where the trace is."""
-        if self._closed:
-            return self.partial if self.broken else self.path
+        if self._closed or self._pid != os.getpid():
+            return self.partial if self.broken or not self._closed else self.path
         self._write(lambda: encode(EndLine(end=events)))
         self._closed = True
         try:
@@ -117,12 +127,17 @@ class TraceWriter:
         return self.partial if self.broken else self.path
 
     def _write(self, make: Callable[[], bytes]) -> None:
-        if self.broken is not None or self._closed:
-            return
+        if self.broken is not None or self._closed or self._pid != os.getpid():
+            return  # a forked child shares the file, but the run is its parent's
+        line = seal(make())
+        if self._torn:  # an exception cut the last line short
+            line = b"\n" + line
+        self._torn = True
         try:
-            _write_all(self._fd, seal(make()))
+            _write_all(self._fd, line)
         except OSError as error:
             self._fail(error)
+        self._torn = False
 
     def _fail(self, error: OSError) -> None:
         self.broken = error
@@ -216,20 +231,20 @@ def _open_partial(path: Path) -> tuple[Path, int]:
                 if _is_locked(name):
                     raise SessionError(f"{path}: is being recorded by another session") from None
                 continue
-            _lock(fd)
+            _lock(fd, wait=True)  # others hold it only while they probe
             return name, fd
     except OSError as error:
         raise TraceFormatError(f"{path}: cannot be written: {error.strerror}") from error
     raise TraceFormatError(f"{path}: too many leftover .partial files beside it")
 
 
-def _lock(fd: int) -> bool:
+def _lock(fd: int, *, wait: bool) -> bool:
     try:
         import fcntl
     except ImportError:  # no advisory locks on this platform
         return True
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
@@ -243,6 +258,6 @@ def _is_locked(name: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(fd)
+        return not _lock(fd, wait=False)
     finally:
         os.close(fd)
