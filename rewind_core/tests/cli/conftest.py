@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rewind
+from rewind.cli.runner import command_for
 
 Run = subprocess.CompletedProcess[str]
 Command = Callable[..., Run]
@@ -80,3 +81,18 @@ def recorded(recording: bytes, place: Path) -> Path:
     (place / "live").unlink()
     (place / "run.rewind").write_bytes(recording)
     return place / "run.rewind"
+
+
+@pytest.fixture
+def inner(place: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """`inner(PY, "agent.py")`: the program recorded, without starting the outer half first."""
+    monkeypatch.chdir(place)
+
+    def run(*words: str, input: str = "") -> Run:
+        command, variables = command_for({"mode": "record", "path": "t.rewind"}, words)
+        return subprocess.run(
+            command, env={**environment, **variables},
+            input=input, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    return run

@@ -195,7 +195,7 @@ def test_a_pipe_that_closes_is_no_error(cli, recorded, environment):
     )  # fmt: skip
     os.close(write)
     assert done.stderr == b""
-    assert done.returncode == 141
+    assert done.returncode in (1, 141)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")

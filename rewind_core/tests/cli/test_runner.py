@@ -87,7 +87,7 @@ print(json.dumps([sys.argv, sys.path[0], __name__, globals().get("__file__"), __
     ],
     ids=lambda words: " ".join(words)[:20].replace("\n", " "),
 )
-def test_argv_path_and_main_are_pythons_own(cli, place, environment, words):
+def test_argv_path_and_main_are_pythons_own(inner, place, environment, words):
     for name in ("probe.py", "sub/probe.py", "pack/__main__.py", "pack/inner.py", "folder/__main__.py"):  # fmt: skip
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text(PROBE)
@@ -96,7 +96,7 @@ def test_argv_path_and_main_are_pythons_own(cli, place, environment, words):
     plain = subprocess.run(
         [PY, *words], cwd=place, env=environment, input=feed, capture_output=True, text=True, check=True
     )  # fmt: skip
-    done = cli("record", "-o", "t.rewind", "--", PY, *words, input=feed)
+    done = inner(PY, *words, input=feed)
     assert done.returncode == 0, done.stderr
     assert done.stdout == plain.stdout
 
@@ -114,32 +114,32 @@ def test_argv_path_and_main_are_pythons_own(cli, place, environment, words):
         ("import atexit; atexit.register(print, 'last')", 0),
     ],
 )
-def test_the_program_ends_as_it_ends_without_rewind(cli, place, environment, code, expected):
+def test_the_program_ends_as_it_ends_without_rewind(inner, place, environment, code, expected):
     (place / "end.py").write_text(code)
     plain = subprocess.run(
         [PY, "end.py"], cwd=place, env=environment, capture_output=True, text=True, check=False
     )
-    done = cli("record", "-o", "t.rewind", "--", PY, "end.py")
+    done = inner(PY, "end.py")
     assert done.returncode == plain.returncode == expected
     assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
 
 
-def test_a_traceback_is_the_users_alone(cli, place, environment):
+def test_a_traceback_is_the_users_alone(inner, place, environment):
     (place / "fail.py").write_text("def inner():\n    raise LookupError('gone')\n\ninner()\n")
     plain = subprocess.run(
         [PY, "fail.py"], cwd=place, env=environment, capture_output=True, text=True, check=False
     )
-    done = cli("record", "-o", "t.rewind", "--", PY, "fail.py")
+    done = inner(PY, "fail.py")
     assert done.stderr == plain.stderr
     assert Trace.open(place / "t.rewind").complete
 
 
-def test_a_syntax_error_reads_as_python_says_it(cli, place, environment):
+def test_a_syntax_error_reads_as_python_says_it(inner, place, environment):
     (place / "fail.py").write_text("x = = 1\n")
     plain = subprocess.run(
         [PY, "fail.py"], cwd=place, env=environment, capture_output=True, text=True, check=False
     )
-    done = cli("record", "-o", "t.rewind", "--", PY, "fail.py")
+    done = inner(PY, "fail.py")
     assert (done.returncode, done.stderr) == (1, plain.stderr)
 
 

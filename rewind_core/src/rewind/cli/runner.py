@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from .failures import Failure
 
-__all__ = ["VARIABLE", "Invocation", "start", "understand"]
+__all__ = ["VARIABLE", "Invocation", "command_for", "start", "understand"]
 
 VARIABLE = "REWIND_RUN"
 
@@ -43,18 +43,23 @@ class Invocation:
 
 def start(settings: Mapping[str, object], program: Sequence[str]) -> NoReturn:
     """Become the program. Raises `Failure` if there is nothing to run."""
-    found = understand(program)
-    interpreter = _interpreter(found)
-    environment = {
-        **os.environ,
-        VARIABLE: json.dumps({**settings, "form": found.form, "target": found.target}),
-    }
-    command = [interpreter, *found.options, "-m", "rewind.cli.launch", *found.arguments]
+    command, variables = command_for(settings, program)
+    environment = {**os.environ, **variables}
     sys.stdout.flush()
     sys.stderr.flush()
     if sys.platform == "win32":  # exec there returns to the shell at once
         sys.exit(subprocess.call(command, env=environment))  # noqa: S603  the user's own program
-    os.execvpe(interpreter, command, environment)  # noqa: S606  the user's own program
+    os.execvpe(command[0], command, environment)  # noqa: S606  the user's own program
+
+
+def command_for(
+    settings: Mapping[str, object], program: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command line that runs `program` in a session, and the variables it needs."""
+    found = understand(program)
+    run = json.dumps({**settings, "form": found.form, "target": found.target})
+    launch = ["-m", "rewind.cli.launch", *found.arguments]
+    return [_interpreter(found), *found.options, *launch], {VARIABLE: run}
 
 
 def understand(program: Sequence[str]) -> Invocation:
