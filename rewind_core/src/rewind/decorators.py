@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from .boundary import arun, run
 from .calls import LLM_ABSORBS, Call, Kind
-from .canonical import from_plain, request_id, to_plain
+from .canonical import from_plain, to_plain
 from .errors import LossySerializationWarning, ReplayedError, RewindError
-from .redact import identity_plain, mask_plain
 from .session import any_open, find, warn_stray
 from .session.session import say
 
 if TYPE_CHECKING:
     from .canonical import Plain
-    from .session import Hints, Slot
+    from .session import Hints, Session, Slot
     from .trace import Event
 
 __all__ = ["llm", "memory", "tool"]
@@ -67,7 +66,7 @@ def _decorate(function: Any, kind: Kind, name: str | None) -> Any:
             if session is None:
                 warn_stray(wrapped.name)
                 return await function(*args, **kwargs)
-            call = wrapped.call(args, kwargs)
+            call = wrapped.call(session, args, kwargs)
             return await arun(session, call, lambda: function(*args, **kwargs), _CODEC)
 
         return acall
@@ -78,7 +77,7 @@ def _decorate(function: Any, kind: Kind, name: str | None) -> Any:
         if session is None:
             warn_stray(wrapped.name)
             return function(*args, **kwargs)
-        call = wrapped.call(args, kwargs)
+        call = wrapped.call(session, args, kwargs)
         return run(session, call, lambda: function(*args, **kwargs), _CODEC)
 
     return scall
@@ -137,19 +136,15 @@ class _Function:
                 named[name] = value
         return named
 
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        named = self._arguments(args, kwargs)
-        request: dict[str, Plain] = {
-            key: mask_plain(to_plain(value, lossy=_lossy)) for key, value in named.items()
-        }
-        request = cast("dict[str, Plain]", mask_plain(cast("Plain", request)))
-        identity = cast("dict[str, Plain]", identity_plain(cast("Plain", request)))
+    def call(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        arguments = self._arguments(args, kwargs)
+        request, identity = session.requests.take(self.head, arguments, _lossy)
         return Call(
             kind=self.kind,
             name=self.name,
             ring="function",
             request=request,
-            id=request_id(self.head, identity),
+            id=identity,
             absorbs=self.absorbs,
         )
 
@@ -168,7 +163,7 @@ class _ValueCodec:
         error = event.error_plain
         if error is not None:
             raise revive_error(error, event.seq)
-        return from_plain(cast("Plain", event.value_plain))
+        return from_plain(event.value_plain)
 
 
 _CODEC = _ValueCodec()
@@ -181,7 +176,7 @@ def dump_error(error: BaseException) -> dict[str, Plain]:
     attributes = {k: v for k, v in vars(error).items() if isinstance(v, _SCALARS)}
     try:
         message = str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001 - a foreign __str__
         message = f"<{kind.__name__} whose str() fails>"
     return {
         "type": f"{kind.__module__}:{kind.__qualname__}",
@@ -211,11 +206,13 @@ def revive_error(error: dict[str, Plain], step: int) -> BaseException:
             raise TypeError
         if not issubclass(original, Exception) or issubclass(original, RewindError):
             return original(*args)
-        both = type(original.__name__, (ReplayedError, original), {"__module__": original.__module__})
+        both = type(
+            original.__name__, (ReplayedError, original), {"__module__": original.__module__}
+        )
         raised = both.__new__(both, *args)
         raised.args = tuple(args)
         raised.__dict__.update(cast("dict[str, Any]", from_plain(error.get("attributes") or {})))
-    except Exception:
+    except Exception:  # noqa: BLE001 - a foreign class that cannot be made again
         raised = ReplayedError(message)
     replayed = cast("ReplayedError", raised)
     replayed.original_type = str(error.get("type", "")).replace(":", ".")

@@ -24,6 +24,7 @@ from .copying import copy_event
 from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import Line, Node, current_line, open_line, set_line
 from .order import DeliveryOrder
+from .requests import Requests
 from .slots import Slot
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Session:
         self.closed = False
         self.pid = os.getpid()
         self.misses: list[DivergenceError] = []
+        self.requests = Requests()
         self._redact = redact
         self._normalize = normalize
         self._on_step = on_step
