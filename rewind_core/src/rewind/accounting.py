@@ -108,7 +108,7 @@ def account(trace: Trace, *, prices: Mapping[str, ModelPrice] | None = None) -> 
 
 
 def _reading(event: Event) -> Reading:
-    return Reading() if event.damage is not None else read(event)
+    return Reading() if event.damage is not None else read(event, history=False)
 
 
 def _covered(usage: Usage | None, inner: list[Usage | None]) -> bool:

@@ -123,7 +123,7 @@ def _digest(event: Event) -> bytes:
     if event.error is not None:
         error = {key: event.error.get(key) for key in ("type", "status", "message")}
         return fingerprint(to_plain({"error": error}))
-    reading = read(event)
+    reading = read(event, history=False)
     if reading.format in ("opaque", "embeddings"):
         return fingerprint(to_plain({"response": event.response}))
     calls = [[call.name, call.arguments] for call in reading.tool_calls]
@@ -253,7 +253,7 @@ def _sample(event: Event) -> str:
 def _answer(event: Event, reading: Reading | None = None) -> str:
     if event.error is not None:
         return f"{event.error.get('type')}: {event.error.get('message')}"
-    reading = reading or read(event)
+    reading = reading or read(event, history=False)
     calls = [f"{call.name}({call.arguments})" for call in reading.tool_calls]
     return "\n".join(part for part in (reading.text, *calls) if part)
 

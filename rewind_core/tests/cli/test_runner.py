@@ -58,6 +58,16 @@ def test_a_miss_that_was_wrapped_still_ends_with_3_and_one_report(cli, recorded,
         assert done.returncode == 0
 
 
+def test_a_divergence_in_a_thread_is_reported_once_too(cli, recorded, place):
+    agent = (place / "agent.py").read_text()
+    thread = "import threading\nother = threading.Thread(target=ask, args=('new',))\nother.start(); other.join()\n"
+    (place / "agent.py").write_text(agent.replace("for word", thread + "for word"))
+    done = cli("replay", "run.rewind", "--", PY, "agent.py")
+    assert done.returncode == 3
+    assert done.stderr.count("replay diverged") == 1
+    assert "Traceback" not in done.stderr
+
+
 def test_a_skipped_step_found_at_exit_ends_with_3(cli, recorded):
     done = cli("replay", "run.rewind", "--", PY, "agent.py", "one", "three")
     assert done.returncode == 3

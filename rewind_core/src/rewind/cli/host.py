@@ -8,7 +8,9 @@ import json
 import os
 import signal
 import sys
+import threading
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from ..errors import DivergenceError, RewindError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _FORM = ("form", "target")
+_ThreadHook = Callable[[threading.ExceptHookArgs], None]
 
 
 def main() -> None:
@@ -42,6 +45,7 @@ def main() -> None:
         _refuse(" ".join(str(error).split()))
     ending = _Ending(context)
     atexit.register(ending)
+    threading.excepthook = ending.thread_hook(threading.excepthook)
     try:
         program()
     except SystemExit:
@@ -108,6 +112,17 @@ class _Ending:
 
         sys.excepthook = hook
 
+    def thread_hook(self, show: Callable[[threading.ExceptHookArgs], object]) -> _ThreadHook:
+        """Reports a divergence that ended a thread; everything else is for `show`."""
+
+        def hook(ended: threading.ExceptHookArgs) -> None:
+            if isinstance(ended.exc_value, DivergenceError):
+                self._report(ended.exc_value)
+            else:
+                show(ended)
+
+        return hook
+
     def __call__(self) -> None:
         if os.getpid() != self._process:
             return
@@ -118,8 +133,7 @@ class _Ending:
             self._context.__exit__(type(error) if error is not None else None, error, trace)
         except DivergenceError as miss:
             diverged = True
-            if not self._reported:
-                self._report(miss)
+            self._report(miss)
         except (RewindError, OSError) as trouble:
             _say(f"rewind: {trouble}")
         if diverged:
@@ -131,6 +145,8 @@ class _Ending:
             os.kill(os.getpid(), signal.SIGINT)
 
     def _report(self, miss: DivergenceError, at: object = None) -> None:
+        if self._reported:
+            return
         self._reported = True
         _say(f"rewind: {miss}")
         frames = traceback.extract_tb(cast("None", at)) if at is not None else []

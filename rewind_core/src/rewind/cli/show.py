@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..formats import Reading, read
-from ..formats.values import json_text
+from ..formats.values import as_map, json_text
 from .console import Out, clean, one_line
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ def show(trace: Trace, out: Out, *, verbose: bool) -> None:
 def header(trace: Trace, out: Out) -> None:
     count = len(trace)
     state = "" if trace.complete else "  (the recording did not finish)"
+    origin = trace.header.forked_from
     out.line((str(trace.path), "bold"), f"  {count} step{'' if count == 1 else 's'}", state)
+    if isinstance(origin, dict):
+        found = as_map(cast("object", origin))
+        source, at = clean(str(found.get("path"))), found.get("at")
+        out.line(f"  forked from {source} at step {at}")
     for key, value in trace.meta.items():
         out.line(f"  {clean(str(key))}: {one_line(json_text(value), 200)}")
 
@@ -65,7 +70,7 @@ def row(event: Event, out: Out, *, indent: int = 0) -> None:
     if event.damage is not None:
         out.line(f"{event.seq:>5}  {event.kind:<6} {clean(event.name)}  ", ("damaged", "red"))
         return
-    reading = read(event)
+    reading = read(event, history=False)
     failed = event.error is not None
     marks = [mark for mark, on in (("stream", event.stream), ("cut off", event.truncated)) if on]
     facts = "  ".join(

@@ -64,9 +64,16 @@ def format_of(event: Event) -> WireFormat:
     return next((known for known in FORMATS if known.matches(response)), OPAQUE)
 
 
-def read(event: Event) -> Reading:
-    """What one recorded event says. Never raises for an odd body: what is absent reads as `None`."""
-    request, response = as_map(event.request), event.response
+def read(event: Event, *, history: bool = True) -> Reading:
+    """What one recorded event says. Never raises for an odd body: what is absent reads as `None`.
+
+    Without `history` the lists of the request (its messages) are left out, which is what sums and
+    lists of steps need: a late turn carries everything said before it.
+    """
+    request = as_map(event.request_plain if event.wire is not None else event.request)
+    if not history:
+        request = {key: value for key, value in request.items() if not isinstance(value, list)}
+    response = event.response
     if event.error is not None and event.wire is not None:
         return OPAQUE.read(request, response)
     return format_of(event).read(request, response)
