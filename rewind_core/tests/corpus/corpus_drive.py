@@ -31,6 +31,8 @@ class Mode(Enum):
     ASYNC = "async"
     RAW = "raw"
     ASYNC_RAW = "async-raw"
+    UNREAD = "unread"
+    """`with_streaming_response`: the body is read by the agent itself, as bytes."""
 
     @property
     def is_async(self) -> bool:
@@ -75,7 +77,7 @@ def _drive_sync(case: Any, mode: Mode, url: str) -> list[object]:
         with _client(case.sdk, step, url, is_async=False) as client:
             try:
                 result = _method(client, case.sdk, step, mode)(**_arguments(client, case.sdk, step))
-                trees.append(_seen(result, mode))
+                trees.append(_unread(result) if mode is Mode.UNREAD else _seen(result, mode))
             except (openai.APIError, anthropic.APIError) as error:
                 trees.append(_error(error))
     return trees
@@ -106,9 +108,11 @@ def _method(client: Any, sdk: str, step: Any, mode: Mode) -> Any:
     name = METHODS[sdk, step.api][0]
     if "beta=true" in step.interaction.path:
         name = f"beta.{name}"
+    owner, _, last = name.rpartition(".")
     if mode.is_raw:
-        owner, _, last = name.rpartition(".")
         name = f"{owner}.with_raw_response.{last}"
+    elif mode is Mode.UNREAD:
+        name = f"{owner}.with_streaming_response.{last}"
     return attrgetter(name)(client)
 
 
@@ -158,6 +162,12 @@ async def _seen_async(result: Any, mode: Mode) -> dict[str, object]:
             events.append(_error(error))
         return {**tree, **_stream(result), "events": events}
     return {**tree, **_value(result)}
+
+
+def _unread(manager: Any) -> dict[str, object]:
+    with manager as response:
+        # Where a body without chunks is cut is up to the operating system.
+        return {"raw": _raw(response), "bytes": b"".join(response.iter_bytes())}
 
 
 def _value(result: Any) -> dict[str, object]:

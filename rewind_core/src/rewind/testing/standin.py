@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import selectors
 import socket
 import threading
 from collections.abc import Iterable
@@ -71,7 +72,7 @@ class StandIn:
         self._lock = threading.Lock()
         self._server = _Server(self)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(_POLL,), name="rewind-standin", daemon=True
+            target=self._server.serve, name="rewind-standin", daemon=True
         )
         self._thread.start()
 
@@ -93,8 +94,7 @@ class StandIn:
     def close(self) -> None:
         if self._server.closing.is_set():
             return
-        self._server.closing.set()
-        self._server.shutdown()
+        self._server.stop()
         self._thread.join()
         self._server.hang_up()
         self._server.server_close()
@@ -158,6 +158,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 256
+    timeout = 0  # of `handle_request`, which is called when a connection waits
 
     def __init__(self, standin: StandIn) -> None:
         self.standin = standin
@@ -165,7 +166,21 @@ class _Server(ThreadingHTTPServer):
         self.closing = threading.Event()
         self._open: set[socket.socket] = set()
         self._open_lock = threading.Lock()
+        self._woken, self._wake = socket.socketpair()
         super().__init__(("127.0.0.1", 0), _Handler)
+
+    def serve(self) -> None:
+        """Accepts until `stop`, which takes effect at once (`serve_forever` would poll)."""
+        with selectors.DefaultSelector() as selector, self._woken:
+            selector.register(self.socket, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while not self.closing.is_set():
+                if any(key.fileobj is self.socket for key, _ in selector.select()):
+                    self.handle_request()
+
+    def stop(self) -> None:
+        self.closing.set()
+        self._wake.close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._open_lock:
