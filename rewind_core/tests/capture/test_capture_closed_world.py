@@ -47,6 +47,20 @@ def test_async_connections_are_refused(empty):
         session.acknowledge()
 
 
+@pytest.mark.parametrize("host", ["api.example.com", ELSEWHERE])
+def test_connections_of_uvloop_are_refused(empty, host):
+    uvloop = pytest.importorskip("uvloop")
+
+    async def dial():
+        async with httpx2.AsyncClient() as http:
+            await http.get(f"https://{host}/")
+
+    with rewind.replay(empty) as session:
+        with pytest.raises(rewind.DivergenceError):
+            uvloop.run(dial())
+        session.acknowledge()
+
+
 @pytest.mark.parametrize("client", [httpx2.get, requests.get], ids=["httpx2", "requests"])
 def test_an_uncaptured_request_is_refused(empty, client):
     with rewind.replay(empty) as session:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..providers import PROVIDERS, is_telemetry, provider_of
 from ..wire import Operation
+from .sockets import guard
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -20,6 +21,9 @@ EVERYTHING = "*"
 
 _IN_PROCESS = ("ASGITransport", "WSGITransport", "_TestClientTransport")
 """Transports that call the program's own application: what it answers is no outside read."""
+
+_DIALLING = ("HTTPTransport", "AsyncHTTPTransport")
+"""Transports that open connections."""
 
 _lock = threading.Lock()
 _active: Counter[str] = Counter()
@@ -61,7 +65,18 @@ def _ignored(exchange: Exchange, hosts: frozenset[str]) -> bool:
 
 def judge(exchange: Exchange, session: Session, transport: Any) -> Operation | str | None:
     """What to do with an exchange of `session`: record it as an operation, answer it as
-    telemetry (any string), or leave it alone (`None`)."""
+    telemetry (any string), or leave it alone (`None`).
+
+    Raises `DivergenceError` for one that replay would let out to the network: here the error
+    still reaches the caller as itself, not in a group that the dialling tasks make of it.
+    """
+    verdict = _judge(exchange, session, transport)
+    if verdict is None and any(kind.__name__ in _DIALLING for kind in type(transport).__mro__):
+        guard(exchange.host, exchange.port)
+    return verdict
+
+
+def _judge(exchange: Exchange, session: Session, transport: Any) -> Operation | str | None:
     if is_telemetry(exchange):
         return None if session.network_allowed() else "telemetry"
     if session.ignore and _ignored(exchange, session.ignore):

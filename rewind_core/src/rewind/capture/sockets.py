@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
+from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from .patching import Group, Target, Wrapper
 if TYPE_CHECKING:
     from ..session import Session
 
-__all__ = ["SOCKETS"]
+__all__ = ["SOCKETS", "forget", "guard"]
 
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
 _LOCAL_NAMES = ("", "localhost", "ip6-localhost", "localhost.localdomain")
@@ -47,7 +48,13 @@ def forget(session: Session) -> None:
     _resolved.pop(id(session), None)
 
 
-def _guard(host: object, port: object) -> Session | None:
+def _remember(session: Session | None, found: Iterable[tuple[Any, ...]]) -> None:
+    """What an allowed name stands for is allowed too."""
+    if session is not None:
+        _resolved.setdefault(id(session), set()).update(entry[4][0] for entry in found)
+
+
+def guard(host: object, port: object) -> Session | None:
     """Refuse the connection, or return the replaying session that allows it."""
     session = find()
     if session is None or session.network_allowed():
@@ -66,7 +73,7 @@ def _connect(_module: ModuleType) -> Wrapper:
     def connect(wrapped: Any, sock: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         address = args[0] if args else None
         if sock.family in _INTERNET and isinstance(address, tuple) and len(address) >= 2:
-            _guard(address[0], address[1])
+            guard(address[0], address[1])
         return wrapped(*args, **kwargs)
 
     return connect
@@ -79,10 +86,21 @@ def _getaddrinfo(_module: ModuleType) -> Wrapper:
         host = args[0] if args else kwargs.get("host")
         if _text(host) == socket.gethostname():
             return wrapped(*args, **kwargs)
-        session = _guard(host, args[1] if len(args) > 1 else kwargs.get("port"))
+        session = guard(host, args[1] if len(args) > 1 else kwargs.get("port"))
         found = wrapped(*args, **kwargs)
-        if session is not None:
-            _resolved.setdefault(id(session), set()).update(entry[4][0] for entry in found)
+        _remember(session, found)
+        return found
+
+    return getaddrinfo
+
+
+def _loop_getaddrinfo(_module: ModuleType) -> Wrapper:
+    async def getaddrinfo(
+        wrapped: Any, _loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        session = guard(args[0], args[1] if len(args) > 1 else kwargs.get("port"))
+        found = await wrapped(*args, **kwargs)
+        _remember(session, found)
         return found
 
     return getaddrinfo
@@ -94,7 +112,7 @@ def _create_connection(_module: ModuleType) -> Wrapper:
     ) -> Any:
         host = kwargs.get("host", args[1] if len(args) > 1 else None)
         if host is not None:
-            _guard(host, kwargs.get("port", args[2] if len(args) > 2 else None))
+            guard(host, kwargs.get("port", args[2] if len(args) > 2 else None))
         return wrapped(*args, **kwargs)
 
     return create_connection
@@ -105,4 +123,5 @@ SOCKETS = Group((
     Target(module="socket", path="socket.connect_ex", make=_connect),
     Target(module="socket", path="getaddrinfo", make=_getaddrinfo),
     Target(module="uvloop", path="Loop.create_connection", make=_create_connection),
+    Target(module="uvloop", path="Loop.getaddrinfo", make=_loop_getaddrinfo),
 ))  # fmt: skip

@@ -66,6 +66,12 @@ UPLOADS: tuple[Upload, ...] = (
         hosts=_POSTHOG,
         agent="posthog",
     ),
+    Upload(
+        name="hub",
+        path=r"/api/telemetry/.*",
+        methods=("HEAD",),
+        hosts=("huggingface.co",),
+    ),
     Upload(name="sentry", path=r"(?:/[^/]+)*/api/\d+/(?:envelope|store)/?"),
 )
 
