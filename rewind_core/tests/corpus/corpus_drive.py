@@ -121,7 +121,7 @@ def _arguments(client: Any, sdk: str, step: Any) -> dict[str, Any]:
     interaction: Interaction = step.interaction
     target = urlsplit(interaction.path)
     if step.api == "responses.retrieve":
-        query = {name: json.loads(value) for name, value in parse_qsl(target.query)}
+        query = {name: _argument(value) for name, value in parse_qsl(target.query)}
         return {"response_id": target.path.rpartition("/")[2], **query}
     known = inspect.signature(_method(client, sdk, step, Mode.SYNC)).parameters
     given: dict[str, Any] = dict(interaction.request)
@@ -129,6 +129,13 @@ def _arguments(client: Any, sdk: str, step: Any) -> dict[str, Any]:
     if extra:
         given["extra_body"] = extra
     return {**given, "timeout": 30}
+
+
+def _argument(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _seen(result: Any, mode: Mode) -> dict[str, object]:

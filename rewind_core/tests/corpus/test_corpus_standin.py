@@ -12,6 +12,14 @@ from rewind.testing import Split, StandIn
 pytestmark = pytest.mark.corpus
 
 
+def test_a_run_is_played_in_its_order(run: Any) -> None:
+    with StandIn(run.interactions) as provider:
+        trees = drive(run, Mode.SYNC, provider.url)
+        assert not provider.unmatched
+        assert provider.remaining == 0
+    assert len(trees) == len(run.steps)
+
+
 def test_an_sdk_reads_the_same_from_any_split(interaction: Any) -> None:
     seen: list[object] = []
     for split in Split if interaction.streamed else [Split.WHOLE]:
