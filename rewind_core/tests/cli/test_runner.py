@@ -239,6 +239,21 @@ def test_a_child_process_runs_unrecorded_and_one_line_says_so(cli, place, record
     assert len(Trace.open(place / "t.rewind")) == 0
 
 
+@pytest.mark.parametrize("kind", ["fork", "spawn"])
+def test_multiprocessing_works_and_is_announced(inner, place, kind):
+    (place / "pool.py").write_text(
+        "import multiprocessing\n"
+        "def double(x):\n    print(x * 2)\n"
+        "if __name__ == '__main__':\n"
+        f"    worker = multiprocessing.get_context('{kind}').Process(target=double, args=(4,))\n"
+        "    worker.start(); worker.join()\n"
+        "    print(worker.exitcode)\n"
+    )
+    done = inner(PY, "-u", "pool.py")
+    assert done.stdout == "8\n0\n", done.stderr
+    assert done.stderr.count("starts a child process") == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_trace_alone(cli, place):
     (place / "parent.py").write_text(
@@ -321,6 +336,7 @@ def test_a_key_that_is_set_stays(cli, place):
         (["record", "--", PY, "missing.py"], "there is no file missing.py"),
         (["record", "--", "no-such-program"], "there is no program no-such-program"),
         (["record", "--", "/no/such/python", "agent.py"], "there is no program /no/such/python"),
+        (["record", "--", PY, "-S", "agent.py"], "rewind cannot be imported by"),
         (["record", "--", "ls"], "is not a Python program"),
         (["record", "--", "agent.py"], "run it as -- python agent.py"),
         (["replay", "gone.rewind", "--", PY, "agent.py"], "gone.rewind"),

@@ -163,7 +163,7 @@ def _interpreter(found: Invocation) -> str:
     hidden = any(set(_NO_REWIND) & set(option) for option in found.options)
     if beside and not hidden:
         return path
-    probe = [path, *found.options, "-c", "import rewind.cli.launch"]
+    probe = [path, *found.options, "-c", "import rewind.cli.host, rewind.integrations"]
     tried = subprocess.run(  # noqa: S603  the interpreter that the user named
         probe, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
