@@ -224,3 +224,8 @@ def test_colours_only_where_they_are_wanted(recorded, environment, no_color):
     assert running.returncode == 0
     assert b"ask" in text
     assert (b"\x1b[3" in text) == (not no_color)
+
+
+def test_no_command_shows_the_help(capsys):
+    assert output(capsys) == output(capsys, "--help")
+    assert "record" in output(capsys)

@@ -20,7 +20,6 @@ app = typer.Typer(
     name="rewind",
     help="Record an agent's run, replay it offline, fork it at any step.",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -41,7 +40,7 @@ def run(arguments: list[str]) -> int:
     from ..errors import RewindError
 
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments or ["--help"], prog_name="rewind", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, KeyboardInterrupt) as stopped:
         return _quiet(stopped)
