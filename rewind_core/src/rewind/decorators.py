@@ -138,7 +138,7 @@ class _Function:
 
     def call(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         arguments = self._arguments(args, kwargs)
-        request, identity = session.requests.take(self.head, arguments, _lossy)
+        request, identity = session.requests.arguments(self.head, arguments, _lossy)
         return Call(
             kind=self.kind,
             name=self.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rewind.session import Requests
 from rewind.wire import Exchange, Operation, build_call
 
 URL = "https://api.example.com/v1/chat?api-version=3&model=m"
@@ -12,7 +13,7 @@ JSON = ("Content-Type", "application/json")
 
 
 def identity(url=URL, body=b'{"a":1,"b":[1,2]}', headers=(JSON,), method="POST", operation=CHAT):
-    return build_call(Exchange.read(method, url, list(headers)), operation, body).id
+    return build_call(Exchange.read(method, url, list(headers)), operation, body, Requests()).id
 
 
 def test_the_key_order_and_spacing_of_a_body_mean_nothing():
@@ -68,14 +69,14 @@ def test_the_boundary_of_a_form_is_not_content():
 
 def test_attempts_are_counted_outside_the_identity():
     exchange = Exchange.read("POST", URL, [JSON, ("x-stainless-retry-count", "2")])
-    assert build_call(exchange, CHAT, b"{}").attempt == 2
+    assert build_call(exchange, CHAT, b"{}", Requests()).attempt == 2
 
 
 def test_unknown_hosts_are_named_by_origin():
-    call = build_call(Exchange.read("GET", "http://localhost/x", []), CHAT, b"")
+    call = build_call(Exchange.read("GET", "http://localhost/x", []), CHAT, b"", Requests())
     assert (call.upstream, call.origin) == (None, "http://localhost:80")
 
 
 def test_a_body_that_is_no_json_object_is_kept_as_bytes():
-    call = build_call(Exchange.read("POST", URL, [JSON]), CHAT, b"[1,2]")
+    call = build_call(Exchange.read("POST", URL, [JSON]), CHAT, b"[1,2]", Requests())
     assert (call.request, call.opaque_request) == ({}, b"[1,2]")

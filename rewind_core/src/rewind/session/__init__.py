@@ -6,6 +6,7 @@ from .api import SessionContext, fork, record, replay
 from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import branch_context
 from .registry import any_open, current_session, find, on_close, on_open, warn_stray
+from .requests import Requests
 from .session import Session
 from .slots import Slot
 
@@ -14,6 +15,7 @@ __all__ = [
     "Decision",
     "Hints",
     "Live",
+    "Requests",
     "Serve",
     "Session",
     "SessionContext",

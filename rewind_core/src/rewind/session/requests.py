@@ -1,9 +1,9 @@
-"""Turning a call's arguments into a masked request, without redoing a history that only grew.
+"""Turning a call's arguments or body into a masked request, without redoing a grown history.
 
-An agent passes its whole message list with every call. The list's bytes (by `marshal`, which
-tells all built-in types apart) are compared with those of recent lists; only what is new is
-converted, masked and hashed. Elements that were there before are the same objects again, which
-is how the identity and the trace recognise them.
+An agent sends its whole message list with every call. A body is compared with recent bodies, a
+list of arguments with recent lists by its `marshal` bytes (which tell all built-in types apart);
+only what is new is parsed, converted, masked and hashed. Elements that were there before are the
+same objects again, which is how masking, identity and the trace recognise them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import marshal
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ..canonical import RequestIdentity, to_plain
-from ..redact import identity_plain, mask_plain
+from ..canonical import JsonParser, RequestIdentity, to_plain
+from ..redact import Masker
 
 if TYPE_CHECKING:
-    from ..canonical import Plain
+    from ..canonical import NotJson, Plain
 
 __all__ = ["Requests"]
 
@@ -25,73 +25,48 @@ _REMEMBERED = 8
 _LIST_HEADER = 5  # marshal's type byte and length of a list
 
 
-class _History:
-    """A list seen in an earlier call: its bytes, and its elements as stored and as matched."""
-
-    __slots__ = ("data", "matched", "stored")
-
-    def __init__(self, data: bytes, stored: list[Plain], matched: list[Plain]) -> None:
-        self.data = data
-        self.stored = stored
-        self.matched = matched
-
-
 class Requests:
-    """One per session; the caller holds no lock, a lost race only costs time."""
+    """The memory of one session. Threads may share it; a lost race only costs time."""
 
     def __init__(self) -> None:
+        self._parser = JsonParser()
+        self._masker = Masker()
         self._identity = RequestIdentity()
-        self._histories: dict[str, list[_History]] = {}
+        self._histories: dict[str, list[tuple[bytes, list[Plain]]]] = {}
 
-    def take(
+    def arguments(
         self, head: bytes, arguments: Mapping[str, Any], lossy: Callable[[object], None]
     ) -> tuple[dict[str, Plain], str]:
-        """The masked request as it is stored, and its identity."""
-        long: dict[str, _History] = {}
-        rest: dict[str, Plain] = {}
-        for key, value in arguments.items():
-            history = self._history(key, value, lossy) if type(value) is list else None
-            if history is not None:
-                long[key] = history
-            else:
-                rest[key] = to_plain(value, lossy=lossy)
-        stored = cast("dict[str, Plain]", mask_plain(rest))
-        matched = dict(cast("dict[str, Plain]", identity_plain(stored)))
-        if long:
-            stored = {k: cast("Plain", long[k].stored) if k in long else stored[k] for k in arguments}
-            matched.update({k: cast("Plain", h.matched) for k, h in long.items()})
-        return stored, self._identity.id(head, matched)
+        """Arguments as the masked request that is stored, and its identity."""
+        plain = {key: self._plain(key, value, lossy) for key, value in arguments.items()}
+        stored = self.mask(plain)
+        return stored, self.identify(head, stored)
 
-    def _history(
-        self, key: str, value: list[Any], lossy: Callable[[object], None]
-    ) -> _History | None:
-        """`value` as a history, or `None` if it is short or holds more than built-in types."""
-        if len(value) < _SHORT or _is_named_secret(key):
-            return None
+    def parse(self, body: bytes) -> Plain | NotJson:
+        """What `canonical.parse_json` returns."""
+        return self._parser.parse(body)
+
+    def mask(self, request: dict[str, Plain]) -> dict[str, Plain]:
+        """What `redact.mask_plain` returns."""
+        return self._masker.mask(request)
+
+    def identify(self, head: bytes, masked: dict[str, Plain]) -> str:
+        """Identity of a masked request; credential fields take no part in it."""
+        return self._identity.id(head, self._masker.identity(masked))
+
+    def _plain(self, key: str, value: Any, lossy: Callable[[object], None]) -> Plain:
+        if type(value) is not list or len(cast("list[Any]", value)) < _SHORT:
+            return to_plain(value, lossy=lossy)
+        elements = cast("list[Any]", value)
         try:
-            data = marshal.dumps(value, 2)[_LIST_HEADER:]
-        except ValueError:
-            return None
+            data = marshal.dumps(elements, 2)[_LIST_HEADER:]
+        except ValueError:  # more than built-in types
+            return to_plain(elements, lossy=lossy)
         recent = self._histories.setdefault(key, [])
-        base = max(
-            (h for h in list(recent) if data.startswith(h.data)),
-            key=lambda h: len(h.stored),
-            default=None,
-        )
-        known = len(base.stored) if base is not None else 0
-        new = [mask_plain(to_plain(element, lossy=lossy)) for element in value[known:]]
-        ids = [identity_plain(element) for element in new]
-        history = _History(
-            data,
-            [*base.stored, *new] if base is not None else new,
-            [*base.matched, *ids] if base is not None else ids,
-        )
-        recent.append(history)
-        if base is not None and base in recent:
-            recent.remove(base)
-        del recent[:-_REMEMBERED]
-        return history
-
-
-def _is_named_secret(key: str) -> bool:
-    return mask_plain({key: "x"}) != {key: "x"}
+        fitting = [entry for entry in list(recent) if data.startswith(entry[0])]
+        base = max(fitting, key=lambda entry: len(entry[1]), default=None)
+        known = base[1] if base is not None else []
+        new = [to_plain(element, lossy=lossy) for element in elements[len(known) :]]
+        plain = [*known, *new]
+        self._histories[key] = [*(e for e in recent if e is not base), (data, plain)][-_REMEMBERED:]
+        return cast("Plain", plain)

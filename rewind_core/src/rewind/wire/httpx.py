@@ -200,7 +200,7 @@ class _Proxy:
     ) -> tuple[Call, Codec] | None:
         assert exchange is not None
         try:
-            call = build_call(exchange, operation, body)
+            call = build_call(exchange, operation, body, self._session.requests)
         except Exception as trouble:  # noqa: BLE001 - as above
             return self._troubled(trouble, None)
         return call, Codec(self._library, call, operation, asynchronous=self._asynchronous)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
 from ..calls import Call
-from ..canonical import NOT_JSON, encode, parse_json, request_id
-from ..redact import SECRET, identity_plain, mask_body_bytes, mask_headers, mask_plain, mask_url
+from ..canonical import NOT_JSON, encode
+from ..redact import SECRET, mask_body_bytes, mask_headers, mask_url
 from ..trace import WireRecord
 
 if TYPE_CHECKING:
     from ..canonical import Plain
+    from ..session import Requests
     from .exchange import Exchange, Operation
 
 __all__ = ["build_call"]
@@ -63,17 +64,16 @@ def _attempt(exchange: Exchange) -> int:
     return int(count) if count.isdecimal() and len(count) < 6 else 0
 
 
-def build_call(exchange: Exchange, operation: Operation, body: bytes) -> Call:
+def build_call(exchange: Exchange, operation: Operation, body: bytes, requests: Requests) -> Call:
     url = mask_url(exchange.url)
     head = _head(exchange, operation, url)
-    parsed = parse_json(body) if body else NOT_JSON
+    parsed = requests.parse(body) if body else NOT_JSON
     request: dict[str, Plain] = {}
     opaque: bytes | None = None
     identity: dict[str, Plain] = {}
     if isinstance(parsed, dict) and not _tagged(cast("dict[str, Plain]", parsed)):
-        request = cast("dict[str, Plain]", mask_plain(cast("Plain", parsed)))
-        kept: dict[str, Plain] = {k: v for k, v in request.items() if k not in operation.volatile}
-        identity = cast("dict[str, Plain]", identity_plain(kept))
+        request = requests.mask(cast("dict[str, Plain]", parsed))
+        identity = {k: v for k, v in request.items() if k not in operation.volatile}
     elif body:
         opaque = mask_body_bytes(_one_boundary(exchange, body))
         identity = {"opaque": blake2b(opaque, digest_size=16).hexdigest()}
@@ -82,7 +82,7 @@ def build_call(exchange: Exchange, operation: Operation, body: bytes) -> Call:
         name=operation.name,
         ring="wire",
         request=request,
-        id=request_id(head, identity),
+        id=requests.identify(head, identity),
         upstream=operation.upstream,
         origin=exchange.origin if operation.upstream is None else None,
         attempt=_attempt(exchange),
