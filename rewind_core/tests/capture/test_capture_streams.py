@@ -17,6 +17,10 @@ from rewind.testing import StandIn
 pytestmark = pytest.mark.usefixtures("both")
 ASK: Any = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
 
+has_asyncio_timeout = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="asyncio.timeout is new in Python 3.11"
+)
+
 
 def client(url: str) -> openai.OpenAI:
     return openai.OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0)
@@ -103,6 +107,7 @@ def test_a_broken_connection_breaks_again_after_the_same_chunks(twice, play):
     assert "RemoteProtocolError" in trace.events[0].error["type"]
 
 
+@has_asyncio_timeout
 def test_a_timeout_while_streaming_cancels_again(path, play):
     async def agent(url: str, limit: float) -> list[str]:
         seen: list[str] = []
@@ -125,6 +130,7 @@ def test_a_timeout_while_streaming_cancels_again(path, play):
         assert asyncio.run(agent(url, 0.3)) == ["a", "timeout"]
 
 
+@has_asyncio_timeout
 def test_a_cancelled_call_is_cancelled_again(path, play):
     async def agent(url: str) -> str:
         async with openai.AsyncOpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as sdk:

@@ -17,6 +17,7 @@ from .archive import Compression, write_copy
 from .bodies import content_type, http_error, parsed, parsed_stream
 from .expand import Expander
 from .fold import body_outcome
+from .headers import Pairs, merge
 from .reader import Damage, Found, Scan, Source, open_source, scan
 from .records import (
     UNSET,
@@ -48,6 +49,10 @@ class _RequestOnly(msgspec.Struct):
     request: dict[str, Any] = {}
 
 
+class _WireOnly(msgspec.Struct):
+    wire: WireForm | None = None
+
+
 class _Parts:
     """What the events of one file share."""
 
@@ -67,6 +72,17 @@ class _Parts:
             )
         line = self.source.read(*found.place)
         return found.place[0], msgspec.json.decode(line, type=_RequestOnly).request
+
+    def headers(self, event: int) -> Pairs:
+        """The request headers that stand in an event's line; none if it is damaged."""
+        found = self.scan.events.get(event)
+        if found is None or found.place is None:
+            return []
+        try:
+            line = msgspec.json.decode(self.source.read(*found.place), type=_WireOnly)
+        except (msgspec.MsgspecError, TraceFormatError):
+            return []
+        return [] if line.wire is None else line.wire.request_headers
 
     def outcome(self, event: int) -> Plain:
         """Return the value or the JSON body of an event; None for other outcomes."""
@@ -202,7 +218,11 @@ class Event:
         if line.wire is UNSET:
             return None
         form = msgspec.json.decode(line.wire, type=WireForm)
-        return WireRecord(**msgspec.structs.asdict(form))
+        members = msgspec.structs.asdict(form)
+        base = members.pop("request_headers_of")
+        if base is not None:
+            members["request_headers"] = merge(self._parts.headers(base), form.request_headers)
+        return WireRecord(**members)
 
     @property
     @_guarded

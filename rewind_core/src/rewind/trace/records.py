@@ -132,10 +132,15 @@ class BodyForm(_Line):
 
 
 class WireForm(_Line):
-    """`WireRecord` in a line."""
+    """`WireRecord` in a line.
+
+    With `request_headers_of`, the request headers are those of that event, with the values
+    given in `request_headers` in place of the same-named ones.
+    """
 
     method: str
     url: str
+    request_headers_of: int | None = None
     request_headers: list[tuple[str, str]] = []
     status: int = 0
     reason: str = ""

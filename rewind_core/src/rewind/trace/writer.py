@@ -20,6 +20,7 @@ import msgspec
 from ..canonical import Plain, encode
 from ..errors import RecordingWarning, SessionError, TraceFormatError
 from .fold import Folder, body_outcome
+from .headers import SharedHeaders
 from .lines import seal
 from .records import (
     UNSET,
@@ -63,6 +64,7 @@ class TraceWriter:
         self.id = uuid.uuid4().hex
         self.broken: OSError | None = None
         self._folder = Folder()
+        self._headers = SharedHeaders()
         self._closed = False
         self._torn = False
         self._pid = os.getpid()
@@ -168,10 +170,23 @@ class TraceWriter:
             meta=rec.meta,
             request=_raw(self._folder.fold(rec.seq, rec.request, outcome)),
             opaque=UNSET if rec.opaque_request is None else _raw(pack_body(rec.opaque_request)),
-            wire=UNSET if rec.wire is None else _raw(_wire_form(rec.wire)),
+            wire=UNSET if rec.wire is None else _raw(self._wire_form(rec.seq, rec.wire)),
             body=UNSET if body is None else _raw(body),
             value=_raw_or_unset(rec.value),
             error=UNSET if rec.error is None else _raw(rec.error),
+        )
+
+    def _wire_form(self, seq: int, wire: WireRecord) -> WireForm:
+        base, headers = self._headers.share(seq, wire.request_headers)
+        return WireForm(
+            method=wire.method,
+            url=wire.url,
+            request_headers_of=base,
+            request_headers=headers,
+            status=wire.status,
+            reason=wire.reason,
+            http_version=wire.http_version,
+            headers=wire.headers,
         )
 
 
@@ -181,18 +196,6 @@ def _raw(value: Any) -> msgspec.Raw:
 
 def _raw_or_unset(value: Plain | Unset) -> msgspec.Raw | Unset:
     return UNSET if value is UNSET else _raw(value)
-
-
-def _wire_form(wire: WireRecord) -> WireForm:
-    return WireForm(
-        method=wire.method,
-        url=wire.url,
-        request_headers=wire.request_headers,
-        status=wire.status,
-        reason=wire.reason,
-        http_version=wire.http_version,
-        headers=wire.headers,
-    )
 
 
 def _write_all(fd: int, data: bytes) -> None:
