@@ -109,6 +109,14 @@ def test_a_leftover_partial_is_never_overwritten(tmp_path: Path) -> None:
     assert len(rewind.Trace.open(path)) == 1
 
 
+def test_a_pipe_is_not_replaced_by_a_trace(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(rewind.TraceFormatError, match="pipe"), rewind.record(pipe):
+        pass
+    assert pipe.is_fifo()
+
+
 def test_two_sessions_on_one_path_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.rewind"
     code = "import sys, rewind\nwith rewind.record(sys.argv[1]): pass"

@@ -225,6 +225,8 @@ def _open_partial(path: Path) -> tuple[Path, int]:
     try:
         if path.is_dir():
             raise TraceFormatError(f"{path}: is a directory, not a place for a trace")
+        if path.exists() and not path.is_file():
+            raise TraceFormatError(f"{path}: is a device or a pipe, not a place for a trace")
         path.parent.mkdir(parents=True, exist_ok=True)
         for index in range(10_000):
             name = _partial_name(path, index)
