@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import queue
 import socket
+import threading
 import time
 
 import anyio
@@ -117,6 +119,28 @@ def test_telemetry_is_answered_quietly(empty, lib, url, method):
             return
         assert response.headers["content-type"] == "application/json"
         assert (response.status_code, response.json()) == (200, {})
+
+
+@pytest.mark.parametrize("lib", [httpx2, requests, urllib3], ids=["httpx2", "requests", "urllib3"])
+def test_an_exporter_older_than_the_replay_sends_nothing(empty, lib):
+    posts, answers = queue.Queue(), queue.Queue()
+
+    def export():
+        for url in iter(posts.get, None):
+            answers.put(lib.request("POST", url, json={}))
+
+    exporter = threading.Thread(target=export)
+    exporter.start()
+    with StandIn(Interaction.answer("/v1/traces", {"sent": True})) as server:
+        url = f"{server.url}/v1/traces"
+        with rewind.replay(empty):
+            posts.put(url)
+            assert answers.get(timeout=30).json() == {}
+            assert server.requests == []
+        posts.put(url)
+        assert answers.get(timeout=30).json() == {"sent": True}
+    posts.put(None)
+    exporter.join()
 
 
 def test_telemetry_is_not_recorded(path):

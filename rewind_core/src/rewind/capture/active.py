@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..providers import PROVIDERS, is_telemetry, provider_of
+from ..session import telemetry_is_quiet
 from ..wire import Operation
 from .sockets import guard
 
@@ -78,7 +79,7 @@ def judge(exchange: Exchange, session: Session, transport: Any) -> Operation | s
 
 def _judge(exchange: Exchange, session: Session, transport: Any) -> Operation | str | None:
     if is_telemetry(exchange):
-        return None if session.network_allowed() else "telemetry"
+        return "telemetry" if telemetry_is_quiet(session) else None
     if session.ignore and _ignored(exchange, session.ignore):
         return None
     everything = session.capture_all or _active[EVERYTHING] > 0

@@ -5,38 +5,44 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from ..session import any_open, find, warn_stray
-from ..wire.httpx import AsyncTransport, Transport, read_exchange
-from .active import active_providers, judge, recognise
+from ..providers import is_telemetry
+from ..session import any_open, find, telemetry_is_quiet, warn_stray
+from ..wire.httpx import AsyncTransport, Transport, quiet, read_exchange
+from .active import judge, recognise
 from .patching import Group, Target, Wrapper
 
 __all__ = ["HTTP"]
 
 
-class _Stray:
-    """Warns when a call that could be recorded is made outside every session."""
+class _Outside:
+    """Looks at what is sent outside every session: uploads stay here while a replay is open,
+    and a call that could be recorded gets a warning.
+    """
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, library: ModuleType) -> None:
         self._inner = inner
+        self._library = library
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _look(self, request: Any) -> None:
+    def _answer(self, request: Any) -> Any:
         try:
-            operation = recognise(read_exchange(request))
-        except Exception:  # noqa: BLE001 - only a warning is at stake
-            return
+            exchange = read_exchange(request)
+            if telemetry_is_quiet(None) and is_telemetry(exchange):
+                return quiet(self._library)
+            operation = recognise(exchange)
+        except Exception:  # noqa: BLE001 - the request is none of ours
+            return None
         if operation is not None:
             warn_stray(operation.name)
+        return None
 
     def handle_request(self, request: Any) -> Any:
-        self._look(request)
-        return self._inner.handle_request(request)
+        return self._answer(request) or self._inner.handle_request(request)
 
     async def handle_async_request(self, request: Any) -> Any:
-        self._look(request)
-        return await self._inner.handle_async_request(request)
+        return self._answer(request) or await self._inner.handle_async_request(request)
 
 
 def _wrapper(proxy: type[Transport] | type[AsyncTransport]) -> Any:
@@ -48,9 +54,7 @@ def _wrapper(proxy: type[Transport] | type[AsyncTransport]) -> Any:
             session = find()
             if session is not None:
                 return proxy(inner, library, session, judge)
-            if any_open() and active_providers():
-                return _Stray(inner)
-            return inner
+            return _Outside(inner, library) if any_open() else inner
 
         return transport_for_url
 

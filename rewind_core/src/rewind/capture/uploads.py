@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from ..providers import is_telemetry
-from ..session import find
+from ..session import find, telemetry_is_quiet
 from ..wire import Exchange
 from .patching import Group, Target, Wrapper
 
@@ -34,8 +34,7 @@ def _urlopen(_module: ModuleType) -> Wrapper:
     response = importlib.import_module("urllib3.response")
 
     def urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        session = find()
-        if session is None or session.network_allowed():
+        if not telemetry_is_quiet(find()):
             return wrapped(*args, **kwargs)
         method, url, _body, headers = _first_four(*args, **kwargs)
         if not is_telemetry(_exchange(pool, method, url, headers)):

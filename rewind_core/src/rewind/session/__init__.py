@@ -5,7 +5,15 @@ from __future__ import annotations
 from .api import SessionContext, fork, record, replay
 from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import branch_context
-from .registry import any_open, current_session, find, on_close, on_open, warn_stray
+from .registry import (
+    any_open,
+    current_session,
+    find,
+    on_close,
+    on_open,
+    telemetry_is_quiet,
+    warn_stray,
+)
 from .requests import Requests
 from .session import Session
 from .slots import Slot
@@ -29,5 +37,6 @@ __all__ = [
     "on_open",
     "record",
     "replay",
+    "telemetry_is_quiet",
     "warn_stray",
 ]

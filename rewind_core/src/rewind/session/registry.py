@@ -12,7 +12,15 @@ from .lineage import current_line
 if TYPE_CHECKING:
     from .session import Session
 
-__all__ = ["any_open", "current_session", "find", "on_close", "on_open", "warn_stray"]
+__all__ = [
+    "any_open",
+    "current_session",
+    "find",
+    "on_close",
+    "on_open",
+    "telemetry_is_quiet",
+    "warn_stray",
+]
 
 _open: list[Session] = []
 _process: list[Session] = []
@@ -41,6 +49,17 @@ def find() -> Session | None:
             session.refuse("a forked child process cannot be served", name="a call")
         return None
     return session
+
+
+def telemetry_is_quiet(session: Session | None) -> bool:
+    """Whether an upload of `session` (`None`: of no session) is answered here, not sent.
+
+    Exporters post from threads that are older than any session, so a replay keeps the uploads of
+    the whole process in, but those of a session that may use the network.
+    """
+    if session is not None:
+        return not session.network_allowed()
+    return any(not one.network_allowed() and one.pid == os.getpid() for one in _open)
 
 
 def current_session() -> Session | None:
