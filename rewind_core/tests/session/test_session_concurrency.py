@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 import rewind
+from rewind.integrations import patched
 
 RUNS = 100
 
@@ -94,6 +96,62 @@ def test_a_concurrent_async_agent_replays_every_time(agent: Any, tmp_path: Path)
             replayed = asyncio.run(agent(ask))
         assert replayed == recorded, seed
         assert model.calls == calls
+
+
+def test_a_fork_of_a_concurrent_agent_replays_every_time(tmp_path: Path) -> None:
+    for seed in range(RUNS):
+        model = Scripted(seed)
+        ask = model.decorated()
+        path, fixed = tmp_path / f"{seed}.rewind", tmp_path / f"{seed}.fixed.rewind"
+        with rewind.record(path):
+            recorded = asyncio.run(completed_agent(ask))
+        with rewind.fork(path, at=11, save_as=fixed):
+            forked = asyncio.run(completed_agent(ask))
+        assert forked[:5] == recorded[:5], seed
+        with rewind.replay(fixed, require_full_consumption=True):
+            assert asyncio.run(completed_agent(ask)) == forked, seed
+
+
+class Slow(httpx2.AsyncBaseTransport):
+    """Streams three chunks, each after a scripted number of loop turns."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        async def chunks() -> AsyncIterator[bytes]:
+            for text in (b"data: {}\n\n", b"data: {}\n\n", b"data: [DONE]\n\n"):
+                await turns(self.random.randrange(8))
+                yield text
+
+        sse = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, headers=sse, content=chunks())
+
+
+async def streams_agent(seed: int) -> list[str]:
+    order: list[str] = []
+    async with httpx2.AsyncClient(transport=Slow(seed)) as client:
+
+        async def ask(q: str) -> str:
+            body = {"model": "m", "messages": [{"role": "user", "content": q}], "stream": True}
+            url = "https://api.openai.com/v1/chat/completions"
+            async with client.stream("POST", url, json=body) as response:
+                assert [chunk async for chunk in response.aiter_raw()]
+            return q
+
+        for done in asyncio.as_completed([ask(f"q{i}") for i in range(6)]):
+            order.append(await ask(f"then {await done} after {len(order)}"))
+    return order
+
+
+def test_streams_end_in_the_recorded_order(tmp_path: Path) -> None:
+    with patched("openai"):
+        for seed in range(RUNS):
+            path = tmp_path / f"{seed}.rewind"
+            with rewind.record(path):
+                recorded = asyncio.run(streams_agent(seed))
+            with rewind.replay(path, require_full_consumption=True):
+                assert asyncio.run(streams_agent(-1)) == recorded, seed
 
 
 def test_identical_pool_jobs_keep_their_own_answers(tmp_path: Path) -> None:

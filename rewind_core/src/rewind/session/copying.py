@@ -19,15 +19,18 @@ def copy_event(
     seq: int,
     after: int | None,
     parent: int | None,
-    ticks: tuple[int, int],
 ) -> None:
-    """Write `event` again under the number `seq`, with its place in this run."""
+    """Write `event` again under the number `seq`, with its place in this run.
+
+    It keeps its ticks: the fork has delivered it in the recorded order, and its live events count
+    on from the last tick of the recording.
+    """
     writer.start(seq, event.kind, event.name)
     writer.event(
         EventRecord(
             seq=seq, kind=event.kind, name=event.name, ring=event.ring, id=event.id,
             request=event.request_plain, opaque_request=event.opaque_request,
-            after=after, parent=parent, branch=list(event.branch), ticks=ticks,
+            after=after, parent=parent, branch=list(event.branch), ticks=event.ticks,
             time=event.time, ms=event.ms, upstream=event.upstream, attempt=event.attempt,
             meta={**event.meta, "live": False}, wire=event.wire, body=event.body,
             value=event.value_plain, error=None if event.stream else event.error_plain,
@@ -42,7 +45,7 @@ def copy_event(
     writer.done(
         seq,
         ms=event.ms,
-        tick=ticks[1],
+        tick=event.ended,
         chunks=len(chunks),
         truncated=event.truncated,
         error=event.error_plain,

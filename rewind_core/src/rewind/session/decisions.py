@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,21 +47,12 @@ class Serve:
 
     def wait(self) -> None:
         """Hold a thread until what was delivered earlier in the recording has been."""
-        if not self.ordered or self.session.order.ready(self.event.ticks[1]):
-            return
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if self.ordered:
             self.session.order.wait(self.event.ticks[1])
 
     async def wait_async(self) -> None:
-        if not self.ordered or self.session.order.ready(self.event.ticks[1]):
-            return
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:  # another event loop than asyncio's
-            return
-        await self.session.order.wait_async(self.event.ticks[1])
+        if self.ordered:
+            await self.session.order.wait_async(self.event.ticks[1])
 
     def deliver(self, codec: Codec[T]) -> T:
         """Hand the event to the caller: the recorded value, or the recorded error raised."""

@@ -95,15 +95,15 @@ class Session:
         self._lock = threading.RLock()
         self._writer = writer
         self._seq = itertools.count()
-        self._ticks = itertools.count()
         self._labels: dict[str, str] = {}
         self._troubled = False
         self._scratch: Path | None = None
         self._went_live = False
         self._started = 0
         self._tape = Tape(trace.events if trace is not None else (), at)
-        ticks = (t for e in self._tape.events.values() for t in e.ticks)
+        ticks = [t for e in self._tape.events.values() for t in (*e.ticks, e.ended)]
         self.order = DeliveryOrder(ticks)
+        self._ticks = itertools.count(max(ticks, default=-1) + 1)
 
     # -- what the user sees ------------------------------------------------------------------
 
@@ -190,8 +190,8 @@ class Session:
         """Nobody will wait for this event: it is not delivered on its own."""
         event = self._tape.events.get(seq)
         if event is not None:
-            self.order.mark(event.ticks[0])
-            self.order.mark(event.ticks[1])
+            for tick in (*event.ticks, event.ended):
+                self.order.mark(tick)
 
     def _past_fork(self, line: Line) -> bool:
         last = line.last
@@ -264,7 +264,6 @@ class Session:
                 seq=numbers[seq],
                 after=after if seq == event.seq else _renumber(numbers, source.after, node.seq),
                 parent=parent if seq == event.seq else _renumber(numbers, source.parent, node.seq),
-                ticks=(self.next_tick(), self.next_tick()),
             )
 
     def _need_writer(self) -> None:

@@ -121,6 +121,7 @@ class Event:
         "branch",
         "complete",
         "damage",
+        "ended",
         "id",
         "kind",
         "meta",
@@ -154,9 +155,8 @@ class Event:
         self.stream = line.stream
         self.meta = line.meta
         self.damage = found.damage
-        self.ticks = (
-            line.ticks
-        )  # of a stream: its start and its head, as it is delivered at its head
+        self.ticks = line.ticks  # of a stream: its start and its head, where it is delivered
+        self.ended = line.ticks[1] if done is None else done.tick
         self.ms = line.ms if done is None else done.ms
         self.complete = done is not None or not line.stream
         cut = "interrupted" if not self.complete else None

@@ -32,6 +32,26 @@ class Ending:
 
     event: Event
 
+    def arrive(self) -> None:
+        """Before the last chunk: wait for what ended earlier in the recording."""
+        session = find()
+        if session is not None:
+            session.order.wait(self.event.ended)
+            session.order.mark(self.event.ended)
+
+    async def arrive_async(self) -> None:
+        """The same in a task."""
+        session = find()
+        if session is not None:
+            await session.order.wait_async(self.event.ended)
+            session.order.mark(self.event.ended)
+
+    def leave(self) -> None:
+        """The reader is gone: nobody waits for this end any more."""
+        session = find()
+        if session is not None:
+            session.order.mark(self.event.ended)
+
     def raise_recorded(self) -> None:
         """Raise the recorded error; refuse to invent what the recording never read."""
         error = self.event.error_plain
@@ -127,11 +147,13 @@ class _SyncRecorded:
         self._ending = ending
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._chunks
+        yield from self._chunks[:-1]
+        self._ending.arrive()
+        yield from self._chunks[-1:]
         self._ending.raise_recorded()
 
     def close(self) -> None:
-        """Nothing is held."""
+        self._ending.leave()
 
 
 class _AsyncRecorded:
@@ -140,13 +162,16 @@ class _AsyncRecorded:
         self._ending = ending
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self._chunks:
+        for chunk in self._chunks[:-1]:
+            yield chunk
+        await self._ending.arrive_async()
+        for chunk in self._chunks[-1:]:
             yield chunk
         await self._ending.wait_if_cancelled()
         self._ending.raise_recorded()
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        self._ending.leave()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
