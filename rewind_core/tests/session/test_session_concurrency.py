@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -96,6 +97,42 @@ def test_a_concurrent_async_agent_replays_every_time(agent: Any, tmp_path: Path)
             replayed = asyncio.run(agent(ask))
         assert replayed == recorded, seed
         assert model.calls == calls
+
+
+@pytest.mark.parametrize("start", ["tasks", "group"])
+def test_twins_that_arrive_in_another_order_keep_their_answers(start: str, tmp_path: Path) -> None:
+    """What a task does before its first call (a thread, a lock) decides when it arrives."""
+
+    async def agent(ask: Callable[..., Any], order: tuple[int, ...]) -> list[str]:
+        turns = [asyncio.Event() for _ in range(5)]
+        turns[order[0]].set()
+
+        async def one(me: int) -> str:
+            await turns[me].wait()
+            asking = asyncio.ensure_future(ask("same"))
+            await asyncio.sleep(0)
+            if order.index(me) + 1 < len(order):
+                turns[order[order.index(me) + 1]].set()
+            return await asking  # type: ignore[no-any-return]
+
+        if start == "tasks":
+            return await asyncio.gather(*(one(i) for i in range(4)), one(4))
+        async with anyio.create_task_group() as group:
+            results: dict[int, str] = {}
+
+            async def keep(i: int) -> None:
+                results[i] = await one(i)
+
+            for i in range(5):
+                group.start_soon(keep, i)
+        return [results[i] for i in range(5)]
+
+    model = Scripted(0)
+    ask = model.decorated()
+    with rewind.record(tmp_path / "run.rewind"):
+        recorded = asyncio.run(agent(ask, (0, 1, 2, 3, 4)))
+    with rewind.replay(tmp_path / "run.rewind", require_full_consumption=True):
+        assert asyncio.run(agent(ask, (3, 1, 4, 0, 2))) == recorded
 
 
 def test_a_fork_of_a_concurrent_agent_replays_every_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Threads and pool jobs continue the context of the code that started them."""
+"""Tasks, threads and pool jobs are branches of the code that started them, in that order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,18 @@ def _submit(_module: ModuleType) -> Wrapper:
     return submit
 
 
+def _create_task(_module: ModuleType) -> Wrapper:
+    def create_task(wrapped: Any, _loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs.get("context") is not None or find() is None:
+            return wrapped(*args, **kwargs)
+        return branch_context().run(wrapped, *args, **kwargs)
+
+    return create_task
+
+
 THREADS = Group((
     Target(module="threading", path="Thread.start", make=_start),
     Target(module=_POOL, path="ThreadPoolExecutor.submit", make=_submit),
+    Target(module="asyncio.base_events", path="BaseEventLoop.create_task", make=_create_task),
+    Target(module="uvloop", path="Loop.create_task", make=_create_task),
 ))  # fmt: skip

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Node:
     It keeps nothing of the request: the chain of nodes lives as long as the session.
     """
 
-    __slots__ = ("absorbs", "before", "recorded", "ring", "seq", "spawned")
+    __slots__ = ("absorbs", "before", "recorded", "ring", "seq")
 
     def __init__(self, seq: int, call: Call, before: Node | None, recorded: int | None) -> None:
         self.seq = seq
@@ -33,36 +34,39 @@ class Node:
         self.absorbs = call.absorbs
         self.before = before
         self.recorded = recorded
-        self.spawned = 0
 
     def covers(self, inner: Call) -> bool:
         """Whether `inner`, made while this call runs, is this same logical call."""
         return self.ring != inner.ring and inner.kind in self.absorbs
 
 
-class Root:
-    """Counts the branches that start before any call was made."""
-
-    __slots__ = ("spawned",)
-
-    def __init__(self) -> None:
-        self.spawned = 0
+def _numbers() -> count[int]:
+    return count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """`branch` holds the numbers of the branches taken since `last`, `starts` gives the next one."""
+
     session: Session
-    root: Root
     last: Node | None = None
     parent: Node | None = None
     branch: tuple[int, ...] = ()
     owner: int = 0
+    starts: count[int] = field(default_factory=_numbers)
 
     def spawn(self) -> Line:
         """The line of a branch that starts here, numbered in the order of the starts."""
-        origin = self.last or self.root
-        origin.spawned += 1
-        return replace(self, branch=(*self.branch, origin.spawned), owner=0)
+        branch = (*self.branch, next(self.starts))
+        return replace(self, branch=branch, owner=0, starts=_numbers())
+
+    def past(self, node: Node) -> Line:
+        """This line after the call `node`."""
+        return replace(self, last=node, branch=(), starts=_numbers())
+
+    def within(self, node: Node) -> Line:
+        """The line of what is called while `node` runs."""
+        return replace(self, last=node, parent=node, branch=(), starts=_numbers())
 
 
 _line: contextvars.ContextVar[Line | None] = contextvars.ContextVar("rewind_line", default=None)
@@ -103,13 +107,13 @@ def reset_line(token: contextvars.Token[Line | None]) -> None:
 
 
 def open_line(session: Session) -> Line:
-    return Line(session=session, root=Root(), owner=_execution())
+    return Line(session=session, owner=_execution())
 
 
 def branch_context() -> contextvars.Context:
     """A copy of the current context whose line is a branch of its own, numbered now.
 
-    Pool jobs take it at submit, so that their order does not depend on thread timing.
+    Tasks and pool jobs take it at their creation: the order of their first calls depends on timing.
     """
     context = contextvars.copy_context()
     line = _line.get()

@@ -12,7 +12,6 @@ import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -181,7 +180,7 @@ class Session:
         for seq in self._tape.descendants(found.seq):
             self._settle_order(seq)
         self._copy(found, node, line)
-        set_line(replace(line, last=node))
+        set_line(line.past(node))
         retried = self._tape.next_attempt(found) is not None
         hints = Hints(retry_next=retried, final=self.retries == "final")
         return Serve(self, found, hints, not found.attempt)
@@ -212,7 +211,7 @@ class Session:
             self._need_writer()
         if self._writer is not None:
             self._writer.start(node.seq, call.kind, call.name)
-        set_line(replace(line, last=node))
+        set_line(line.past(node))
         return slot
 
     def label(self, call: Call) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..redact import mask_body_bytes, mask_headers, mask_plain, mask_url
@@ -54,13 +53,12 @@ class Slot:
         if line is None or line.session is not self.session:
             yield
             return
-        inside = replace(line, last=self.node, parent=self.node)
-        token = set_line(inside)
+        token = set_line(line.within(self.node))
         try:
             yield
         finally:
             reset_line(token)
-            set_line(replace(line, last=self.node))
+            set_line(line.past(self.node))
 
     def protect(self, action: Callable[..., T], *args: Any, otherwise: T | None = None) -> T:
         """Run a piece of recording; trouble in it is said once and never reaches the agent."""
