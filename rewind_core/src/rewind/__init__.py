@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ScriptExhausted,
         SessionError,
         ThreadlessCallWarning,
+        TraceDamageWarning,
         TraceFormatError,
         UnconsumedEventsWarning,
     )
@@ -50,6 +51,7 @@ _ERRORS = (
     "ScriptExhausted",
     "SessionError",
     "ThreadlessCallWarning",
+    "TraceDamageWarning",
     "TraceFormatError",
     "UnconsumedEventsWarning",
 )
@@ -89,6 +91,7 @@ __all__ = [
     "SessionError",
     "ThreadlessCallWarning",
     "Trace",
+    "TraceDamageWarning",
     "TraceDiff",
     "TraceFormatError",
     "UnconsumedEventsWarning",

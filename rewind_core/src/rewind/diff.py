@@ -105,6 +105,8 @@ def _common(ours: Sequence[Event], theirs: Sequence[Event]) -> int:
 
 
 def _same(a: Event, b: Event) -> bool:
+    if a.damage is not None or b.damage is not None:
+        return False
     if a.id != b.id or a.name != b.name:
         return False
     return _raw(a) == _raw(b) or _digest(a) == _digest(b)
@@ -119,7 +121,9 @@ def _raw(event: Event) -> object:
 
 
 def _digest(event: Event) -> bytes:
-    """The meaning of an answer, hashed."""
+    """The meaning of an answer, hashed; of a damaged step, which equals none, its place."""
+    if event.damage is not None:
+        return event.place.encode()
     if event.error is not None:
         error = {key: event.error.get(key) for key in ("type", "status", "message")}
         return fingerprint(to_plain({"error": error}))
@@ -245,12 +249,16 @@ def _most_alike(
 
 def _sample(event: Event) -> str:
     """The text by which two steps are compared: what was asked last and what came back."""
+    if event.damage is not None:
+        return event.damage
     reading = read(event)
-    asked = reading.messages[-1].text if reading.messages else json_text(event.request)
+    asked = reading.messages[-1].text if reading.messages else json_text(event.request_if_readable)
     return f"{asked[-_SAMPLE:]}\n{_answer(event, reading)[:_SAMPLE]}"
 
 
 def _answer(event: Event, reading: Reading | None = None) -> str:
+    if event.damage is not None:
+        return f"damaged: {event.damage}"
     if event.error is not None:
         return f"{event.error.get('type')}: {event.error.get('message')}"
     reading = reading or read(event, history=False)
@@ -324,7 +332,7 @@ def _rows(entry: DiffEntry, *, verbose: bool) -> list[str]:
         return [f"{head}  {_line(event, verbose=verbose)}".rstrip()]
     rows = [f"{head}  ({entry.similarity:.0%} alike)"]
     if entry.a is not None and entry.b is not None:
-        found = first_difference(entry.a.request_plain, entry.b.request_plain)
+        found = first_difference(entry.a.request_if_readable, entry.b.request_if_readable)
         if entry.a.id != entry.b.id and found is not None:
             where, old, new = found
             size = 2000 if verbose else 60

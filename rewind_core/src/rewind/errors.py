@@ -30,6 +30,7 @@ __all__ = [
     "ScriptExhausted",
     "SessionError",
     "ThreadlessCallWarning",
+    "TraceDamageWarning",
     "TraceFormatError",
     "UnconsumedEventsWarning",
 ]
@@ -121,6 +122,10 @@ class UnconsumedEventsWarning(RewindWarning):
 
 class ThreadlessCallWarning(RewindWarning):
     """A call that could be recorded was made outside every open session."""
+
+
+class TraceDamageWarning(RewindWarning):
+    """Lines of the trace that is replayed are damaged; the calls they hold cannot be served."""
 
 
 class RecordingWarning(RewindWarning):

@@ -121,14 +121,38 @@ def test_an_unfinished_run_is_shown_as_such(wire, capsys):
     assert "did not finish" in output(capsys, "show", "cut.rewind")
 
 
-def test_a_damaged_event_is_named_and_the_rest_shown(wire, capsys):
+COMMANDS = ("show", "show -v", "stats", "cat", "diff run.rewind")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_damaged_event_is_named_and_the_rest_shown(wire, capsys, command):
     raw = wire.read_bytes().replace(b'"Bye"', b'"Bee"')
     wire.with_name("bad.rewind").write_bytes(raw)
-    text = output(capsys, "show", "bad.rewind")
-    assert "damaged" in text
-    assert "red" in text
-    assert run(["stats", "bad.rewind"]) == 0
-    assert run(["cat", "bad.rewind"]) == 0
+    assert run([*command.split(), "bad.rewind"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err == "rewind: bad.rewind: line 5: checksum does not match (step 1)\n"
+    assert "damage" in shown.out or command == "stats"
+    assert "1970" not in shown.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_flipped_byte_makes_a_command_fail_otherwise(wire, capsys, command):
+    whole = wire.read_bytes()
+    ends = [i for i, byte in enumerate(whole) if byte == 0x0A]
+    for start, end in zip([0, *(e + 1 for e in ends)], ends, strict=False):
+        for place in {start + 2, (start + end) // 2, end - 3}:
+            broken = whole[:place] + bytes([whole[place] ^ 2]) + whole[place + 1 :]
+            wire.with_name("bad.rewind").write_bytes(broken)
+            assert run([*command.split(), "bad.rewind"]) == 2, place
+            assert capsys.readouterr().err.startswith("rewind: bad.rewind: "), place
+
+
+def test_a_reader_that_leaves_early_is_no_error(wire):
+    program = [sys.executable, "-c", "from rewind.cli import main; main()", "cat", "run.rewind"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as cat:
+        cat.stdout.close()
+        assert cat.stderr.read() == b""
+    assert cat.returncode == 141
 
 
 @pytest.mark.parametrize("command", ["show", "stats", "cat"])

@@ -42,6 +42,17 @@ def test_a_divergence_is_reported_once_with_exit_code_3(cli, recorded):
     assert "agent.py, line" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["replay run.rewind", "fork run.rewind --at 3"])
+def test_a_damaged_step_ends_the_run_with_its_line_named(cli, recorded, place, command):
+    recorded.write_bytes(recorded.read_bytes().replace(b"TWO", b"TOW"))
+    done = cli(*command.split(), "--", PY, "agent.py")
+    assert done.returncode == 3
+    assert done.stdout == "ONE ask\n"
+    assert "run.rewind is damaged: line 5: checksum does not match (step 1)" in done.stderr
+    assert "step 1 of the recording is damaged: line 5" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("swallow", ["except BaseException: pass", "except BaseException as e: raise ValueError('mine') from e"])  # fmt: skip
 def test_a_miss_that_was_wrapped_still_ends_with_3_and_one_report(cli, recorded, place, swallow):
     library = place / "site-packages-like"

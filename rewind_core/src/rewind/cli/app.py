@@ -38,12 +38,15 @@ Ignore = Annotated[
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code. Bad input is one line on stderr."""
     from ..errors import RewindError
+    from .console import ReaderGone
 
     try:
         code = app(arguments or ["--help"], prog_name="rewind", standalone_mode=False)
         sys.stdout.flush()
-    except (BrokenPipeError, KeyboardInterrupt) as stopped:
-        return _quiet(stopped)
+    except KeyboardInterrupt:
+        return 130
+    except (BrokenPipeError, ReaderGone):
+        return _quiet()
     except (Failure, RewindError, OSError) as error:
         return _complain(" ".join(str(error).split()))
     except typer.Exit as stop:
@@ -64,10 +67,8 @@ def _complain(text: str) -> int:
     return BAD_INPUT
 
 
-def _quiet(stopped: BaseException) -> int:
-    """A reader that went away, or Ctrl-C: the codes a shell expects, and nothing said."""
-    if isinstance(stopped, KeyboardInterrupt):
-        return 130
+def _quiet() -> int:
+    """A reader that went away: the code a shell expects, and nothing said."""
     # Python would complain again when it flushes stdout at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
@@ -77,6 +78,17 @@ def _opened(path: Path) -> Trace:
     from ..trace import Trace
 
     return Trace.open(path)
+
+
+def _name_damage(*traces: Trace) -> None:
+    """Say which lines could not be read; what could be has been printed."""
+    damaged = [(trace, damage) for trace in traces for damage in trace.damage]
+    for trace, damage in damaged[:20]:
+        _complain(f"{trace.path}: {damage}")
+    if len(damaged) > 20:
+        _complain(f"and {len(damaged) - 20} more damaged lines")
+    if damaged:
+        raise typer.Exit(BAD_INPUT)
 
 
 @app.command()
@@ -89,10 +101,12 @@ def show(
     from . import show as steps
     from .console import Out
 
+    found = _opened(trace)
     if interactive:
-        steps.step_through(_opened(trace), Out())
+        steps.step_through(found, Out())
     else:
-        steps.show(_opened(trace), Out(), verbose=verbose)
+        steps.show(found, Out(), verbose=verbose)
+    _name_damage(found)
 
 
 @app.command()
@@ -109,7 +123,9 @@ def stats(
     from .console import Out
 
     prices = dict(sums.parse_price(text) for text in price or [])
-    sums.stats(_opened(trace), Out(), cost=not no_cost, prices=prices)
+    found = _opened(trace)
+    sums.stats(found, Out(), cost=not no_cost, prices=prices)
+    _name_damage(found)
 
 
 @app.command()
@@ -128,6 +144,7 @@ def diff(
     styles = {"+": "green", "-": "red", "~": "yellow"}
     for line in render_text(found, context=context, verbose=verbose).splitlines():
         out.line((clean(line), styles.get(line.lstrip()[:1], "")))
+    _name_damage(found.a, found.b)
     if found.diverged:
         raise typer.Exit(1)
 
@@ -141,7 +158,9 @@ def cat(
     from . import cat as dump
     from .console import Out
 
-    dump.cat(_opened(trace), Out(), event=event)
+    found = _opened(trace)
+    dump.cat(found, Out(), event=event)
+    _name_damage(found)
 
 
 @app.command()

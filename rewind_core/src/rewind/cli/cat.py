@@ -43,7 +43,7 @@ def _event(event: Event) -> dict[str, Plain]:
     shown: dict[str, Plain] = {name: getattr(event, name) for name in _FIELDS}
     if event.damage is not None:
         return {**shown, "damage": event.damage}
-    shown["request"] = event.request_plain
+    shown["request"] = event.request_if_readable
     if event.wire is not None:
         wire = event.wire
         shown["wire"] = {

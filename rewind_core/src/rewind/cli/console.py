@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Out", "clean", "one_line"]
+__all__ = ["Out", "ReaderGone", "clean", "one_line"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -24,6 +24,10 @@ def one_line(text: str, size: int) -> str:
     """Text on one line of at most `size` characters."""
     text = " ".join(clean(text[: size * 8]).split())
     return text if len(text) <= size else text[: size - 1] + "…"
+
+
+class ReaderGone(Exception):
+    """Who reads our output has closed the pipe."""
 
 
 class Out:
@@ -46,7 +50,7 @@ class Out:
         """Print parts: plain text, or (text, style)."""
         if not self.terminal:
             text = "".join(part if isinstance(part, str) else part[0] for part in parts)
-            self._stream.write(text + "\n")
+            self.raw(text + "\n")
             return
         text = Text.assemble(*parts)
         if wrap:
@@ -55,7 +59,13 @@ class Out:
             self._console.print(text, overflow="ellipsis", no_wrap=True, crop=True)
 
     def raw(self, text: str) -> None:
-        self._stream.write(text)
+        try:
+            self._stream.write(text)
+        except BrokenPipeError:
+            raise ReaderGone from None
 
     def flush(self) -> None:
-        self._stream.flush()
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise ReaderGone from None

@@ -49,8 +49,6 @@ def show(trace: Trace, out: Out, *, verbose: bool) -> None:
         out.line(
             ("  unfinished: ", "yellow"), f"{pending.seq} {pending.kind} {clean(pending.name)}"
         )
-    for damage in trace.damage:
-        out.line(("  damaged line ", "red"), f"{damage.line}: {clean(damage.reason)}")
 
 
 def header(trace: Trace, out: Out) -> None:
@@ -98,11 +96,16 @@ def detail(event: Event, out: Out, *, size: int) -> None:
         for message in reading.messages[-3:]:
             _block(out, message.role or "message", message.text, size)
     else:
-        _block(out, "request", json_text(event.request), size)
+        _block(out, "request", _request(event), size)
     _block(out, "error" if event.error is not None else "response", outcome(event, reading), size)
     usage = reading.usage
     if usage is not None and usage.known:
         out.line((f"         tokens: {usage.input_tokens} in, {usage.output_tokens} out", "dim"))
+
+
+def _request(event: Event) -> str:
+    known = event.request_if_readable is not None
+    return json_text(event.request) if known else "(in a damaged line)"
 
 
 def step_through(trace: Trace, out: Out) -> None:

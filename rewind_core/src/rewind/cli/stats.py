@@ -32,8 +32,9 @@ def parse_price(text: str) -> tuple[str, ModelPrice]:
 def stats(trace: Trace, out: Out, *, cost: bool, prices: dict[str, ModelPrice]) -> None:
     events = list(trace.events)
     out.line((str(trace.path), "bold"))
-    if events:
-        out.line(f"recorded: {when(events[0].ts)}")
+    known = [event.ts for event in events if event.ts]
+    if known:
+        out.line(f"recorded: {when(known[0])}")
     kinds = Counter(event.kind for event in events)
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     out.line(f"steps:    {len(events)}" + (f" ({by_kind})" if by_kind else ""))

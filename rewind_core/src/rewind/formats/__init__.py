@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from ..canonical import from_plain
 from . import anthropic_messages, embeddings, opaque, openai_chat, openai_responses
 from .model import Message, Reading, ToolCall, Usage, WireFormat
 from .sse import SseEvent, parse_sse, stream_values
@@ -70,7 +71,10 @@ def read(event: Event, *, history: bool = True) -> Reading:
     Without `history` the lists of the request (its messages) are left out, which is what sums and
     lists of steps need: a late turn carries everything said before it.
     """
-    request = as_map(event.request_plain if event.wire is not None else event.request)
+    request = event.request_if_readable or {}
+    if event.wire is None:
+        request = {key: from_plain(value) for key, value in request.items()}
+    request = as_map(request)
     if not history:
         request = {key: value for key, value in request.items() if not isinstance(value, list)}
     response = event.response

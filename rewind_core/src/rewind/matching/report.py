@@ -46,6 +46,10 @@ class Miss:
         return cls(call, "the same request was recorded for another server", event)
 
     @classmethod
+    def damaged(cls, call: Call, event: Event) -> Miss:
+        return cls(call, f"step {event.seq} of the recording is damaged: {event.damage}", event)
+
+    @classmethod
     def unknown(cls, call: Call, event: Event | None) -> Miss:
         if event is None:
             return cls(call, "the recording has no further call", None)
@@ -99,7 +103,7 @@ def _text_diff(a: object, b: object) -> list[str]:
 def report(miss: Miss, *, path: str, step: int) -> DivergenceError:
     """The error for `miss`; `step` counts the events served before it."""
     call, event = miss.call, miss.event
-    expected: Mapping[str, object] | None = event.request_plain if event is not None else None
+    expected: Mapping[str, object] | None = event.request_if_readable if event is not None else None
     at = event.seq if event is not None else step
     lines = [f"replay diverged at step {at} ({call.kind} {call.name}): {miss.reason}"]
     if event is not None:

@@ -28,6 +28,7 @@ class Tape:
         self.events = {event.seq: event for event in events if event.seq < self.limit}
         self.served: set[int] = set()
         self.running: set[int] = set()
+        self._damaged: list[Event] = []
         self._by_id: dict[str, list[int]] = {}
         self._children: dict[int, list[int]] = {}
         self._followers: dict[int | None, list[int]] = {}
@@ -38,7 +39,9 @@ class Tape:
         for event in events:
             if event.parent is not None:
                 self._children.setdefault(event.parent, []).append(event.seq)
-            if event.seq < self.limit:
+            if event.seq < self.limit and event.damage is not None:
+                self._damaged.append(event)
+            elif event.seq < self.limit:
                 self._by_id.setdefault(event.id, []).append(event.seq)
                 self._followers.setdefault(event.after, []).append(event.seq)
 
@@ -52,7 +55,13 @@ class Tape:
         fits = [s for s in fresh if self._upstream_fits(self.events[s], call)]
         allowed = [s for s in fits if not self._contradicts(s, line.last)]
         if allowed:
-            return self.events[min(allowed, key=lambda s: self._rank(s, line))]
+            event = self.events[min(allowed, key=lambda s: self._rank(s, line))]
+            before = self._open_ancestor(event.after)
+            lost = self.events[before] if before is not None else event
+            return Miss.damaged(call, lost) if lost.damage is not None else event
+        for lost in self._damaged:
+            if lost.id == call.id or (not fits and lost.name in ("", call.name)):
+                return Miss.damaged(call, lost)
         if fits:
             return Miss.order(call, self.events[fits[0]])
         if same and not fresh:

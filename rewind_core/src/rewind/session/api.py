@@ -9,16 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from ..errors import SessionError
+from ..errors import SessionError, TraceDamageWarning
 from ..trace import Event, Trace, TraceWriter
 from . import registry
+from .arguments import check_choice, check_hook, check_step, host_names
 from .ending import settle
 from .lineage import Line, current_line, open_line, reset_line, set_line
-from .session import Hook, Session
+from .session import Hook, Session, say
 
 __all__ = ["SessionContext", "fork", "record", "replay"]
 
 Scope = Literal["context", "process"]
+_MATCHERS = ("strict",)
 
 
 class SessionContext:
@@ -78,6 +80,17 @@ class SessionContext:
         self.__exit__(kind, error, trace)
 
 
+def _opened(path: str | os.PathLike[str]) -> Trace:
+    trace = Trace.open(path)
+    if trace.damage:
+        more = f" and {len(trace.damage) - 1} more" if len(trace.damage) > 1 else ""
+        say(
+            f"{trace.path} is damaged: {trace.damage[0]}{more}; what they hold cannot be served",
+            TraceDamageWarning,
+        )
+    return trace
+
+
 def _finish(session: Session) -> None:
     session.closed = True
     if session.writer is not None:
@@ -102,12 +115,14 @@ def record(
 
     Raises `SessionError` for a nested session, `OSError` if `path` cannot be written.
     """
+    _check_common(scope, redact, normalize)
+    ignored = host_names("ignore", ignore)
 
     def open_session() -> Session:
         writer = TraceWriter(Path(path), mode="record", meta=dict(meta or {}))
         return Session(
             mode="record", path=Path(path), writer=writer, redact=redact, normalize=normalize,
-            ignore=ignore, capture_all=capture_all,
+            ignore=ignored, capture_all=capture_all,
         )  # fmt: skip
 
     return SessionContext(open_session, scope)
@@ -137,14 +152,20 @@ def replay(
     Raises `TraceFormatError` if the trace cannot be read, `DivergenceError` (at the call, or at
     exit) when the run leaves the recording.
     """
-    _check_match(match)
+    check_choice("match", match, _MATCHERS)
+    check_choice("retries", retries, ("all", "final"))
+    if break_at is not None:
+        check_step("break_at", break_at)
+    check_hook("on_step", on_step)
+    _check_common(scope, redact, normalize)
+    allowed, ignored = host_names("allow_hosts", allow_hosts), host_names("ignore", ignore)
 
     def open_session() -> Session:
         return Session(
-            mode="replay", path=Path(path), trace=Trace.open(path), redact=redact,
+            mode="replay", path=Path(path), trace=_opened(path), redact=redact,
             normalize=normalize, on_step=on_step, break_at=break_at,
-            require_full_consumption=require_full_consumption, allow_hosts=allow_hosts,
-            ignore=ignore, retries=retries, capture_all=capture_all,
+            require_full_consumption=require_full_consumption, allow_hosts=allowed,
+            ignore=ignored, retries=retries, capture_all=capture_all,
         )  # fmt: skip
 
     return SessionContext(open_session, scope)
@@ -169,11 +190,14 @@ def fork(
 
     Raises `SessionError` if `at` is out of range or `save_as` is the trace itself.
     """
-    _check_match(match)
+    check_choice("match", match, _MATCHERS)
+    check_step("at", at)
+    _check_common(scope, redact, normalize)
+    ignored = host_names("ignore", ignore)
 
     def open_session() -> Session:
         source = Path(path)
-        trace = Trace.open(source)
+        trace = _opened(source)
         if not 0 <= at <= len(trace):
             raise SessionError(
                 f"at={at} is out of range: {path} has {len(trace)} events (0 to {len(trace)})"
@@ -191,12 +215,13 @@ def fork(
             )
         return Session(
             mode="fork", path=source, trace=trace, at=at, writer=writer, redact=redact,
-            normalize=normalize, ignore=ignore, capture_all=capture_all,
+            normalize=normalize, ignore=ignored, capture_all=capture_all,
         )  # fmt: skip
 
     return SessionContext(open_session, scope)
 
 
-def _check_match(match: str) -> None:
-    if match != "strict":
-        raise SessionError(f"match={match!r} is not known; this release has 'strict'")
+def _check_common(scope: str, redact: object, normalize: object) -> None:
+    check_choice("scope", scope, ("context", "process"))
+    check_hook("redact", redact)
+    check_hook("normalize", normalize)

@@ -29,7 +29,7 @@ def copy_event(
     writer.event(
         EventRecord(
             seq=seq, kind=event.kind, name=event.name, ring=event.ring, id=event.id,
-            request=event.request_plain, opaque_request=event.opaque_request,
+            request=event.request_if_readable or {}, opaque_request=event.opaque_request,
             after=after, parent=parent, branch=list(event.branch), ticks=event.ticks,
             time=event.time, ms=event.ms, upstream=event.upstream, attempt=event.attempt,
             meta={**event.meta, "live": False}, wire=event.wire, body=event.body,

@@ -85,4 +85,4 @@ def _incomplete(session: Session, events: list[Event], why: str) -> DivergenceEr
         f"replay ended incomplete: {reason}\n  step {first.seq}: {first.kind} {first.name}\n"
         f"  look at the step: rewind cat {session.path} --event {first.seq}"
     )
-    return DivergenceError(text, step=first.seq, reason=reason, expected=first.request_plain)
+    return DivergenceError(text, step=first.seq, reason=reason, expected=first.request_if_readable)

@@ -162,7 +162,9 @@ class Session:
             return Live(self._reserve(call, line, None))
         found = self._tape.match(call, line)
         if isinstance(found, Miss):
-            if self.mode == "fork" and self._tape.expected(line) is None:
+            if found.event is not None and found.event.damage is not None:
+                self._tape.served.add(found.event.seq)  # asked for: what follows it can be served
+            elif self.mode == "fork" and self._tape.expected(line) is None:
                 return Live(self._reserve(call, line, None))
             return found
         if self.mode == "fork" and self._tape.crosses_limit(found):

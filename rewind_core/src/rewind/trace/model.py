@@ -204,6 +204,14 @@ class Event:
         return self._parts.expander.expand(self.seq)
 
     @property
+    def request_if_readable(self) -> dict[str, Plain] | None:
+        """`request_plain`; None if a line that it stands in or refers to is damaged."""
+        try:
+            return self.request_plain
+        except TraceFormatError:
+            return None
+
+    @property
     @_guarded
     def opaque_request(self) -> bytes | None:
         """The body of a request that is not a JSON object."""

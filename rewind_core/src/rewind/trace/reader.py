@@ -30,6 +30,10 @@ class Damage:
     reason: str
     event: int | None = None
 
+    def __str__(self) -> str:
+        step = "" if self.event is None else f" (step {self.event})"
+        return f"line {self.line}: {self.reason}{step}"
+
 
 class Skeleton(msgspec.Struct, kw_only=True):
     """The small members of an event line."""
@@ -111,6 +115,8 @@ def open_source(path: Path) -> Source:
                 path = leftovers[-1]
         if path.is_dir():
             raise TraceFormatError(f"{path}: is a directory, not a trace")
+        if path.exists() and not path.is_file():
+            raise TraceFormatError(f"{path}: is a device or a pipe; a trace is read from a file")
         return Source(path)
     except FileNotFoundError:
         raise TraceFormatError(f"{path}: no such trace") from None
