@@ -30,7 +30,7 @@ ALLOWED = {
     "formats/": "one module per wire format",
     "integrations.py": "the public patch_<provider> functions",
     "providers/": "one table per provider",
-    "redact.py": "the tables of credential headers and key shapes",
+    "redact/rules.py": "the tables of credential headers and key shapes",
     "testing/": "stand-ins that speak a provider's protocol",
 }
 

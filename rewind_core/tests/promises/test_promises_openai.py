@@ -15,8 +15,6 @@ import pytest
 
 import rewind
 
-SECRET = "sk-proj-" + "abcdefghij0123456789" * 2
-
 
 class Server:
     """Answers every request with `answer(method, path, body) -> (status, content type, bytes)`."""
@@ -208,36 +206,3 @@ def test_rate_limits_replay_at_once_with_the_same_attempts(tmp_path: Path) -> No
         assert agent() == recorded == (1, 429)
     with rewind.replay(tmp_path / "run.rewind", retries="final"):
         assert agent() == (0, 429)
-
-
-def test_a_secret_is_nowhere_in_the_trace_or_the_report(tmp_path: Path) -> None:
-    def answer(method: str, path: str, body: bytes) -> tuple[int, str, bytes]:
-        if b"fail" in body:
-            text = f"Incorrect API key provided: {SECRET}"
-            return 401, "application/json", json.dumps({"error": {"message": text}}).encode()
-        return 200, "application/json", json.dumps(completion(f"your key {SECRET}")).encode()
-
-    server = Server(answer)
-
-    def agent(key: str) -> None:
-        client = openai.OpenAI(base_url=server.url, api_key=key, max_retries=0)
-        ask(
-            client, f"a {key} b", extra_headers={"Authorization": f"Bearer {key}", "x-api-key": key}
-        )
-        ask(client, "url", extra_query={"api_key": key, "key": key})
-        ask(client, "body", extra_body={"api_key": key, "nested": {"password": key}})
-        with pytest.raises(openai.AuthenticationError):
-            ask(client, "fail")
-
-    path = tmp_path / "run.rewind"
-    with rewind.record(path):
-        agent(SECRET)
-    server.close()
-    assert SECRET not in path.read_text()
-    assert oct(path.stat().st_mode & 0o777) == "0o600"
-    with rewind.replay(path, require_full_consumption=True):
-        agent("sk-proj-" + "zyxwvutsrq9876543210" * 2)
-    with rewind.replay(path), pytest.raises(rewind.DivergenceError) as caught:
-        client = openai.OpenAI(base_url=server.url, api_key=SECRET, max_retries=0)
-        ask(client, f"changed {SECRET}")
-    assert SECRET not in str(caught.value)

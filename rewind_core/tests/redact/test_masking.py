@@ -9,29 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewind.canonical import JsonParser, encode, request_id
-from rewind.redact import (
-    SECRET,
-    Masker,
-    identity_plain,
-    mask_body_bytes,
-    mask_headers,
-    mask_plain,
-    mask_text,
-    mask_url,
-)
+from rewind.canonical import JsonParser, request_id
+from rewind.redact import SECRET, Masker
 
 LONG = "a1B2" * 8
 KEY = "sk-ant-api03-" + "aB3" * 20
 
+masker = Masker()
+
+
+def identity_plain(plain: Any) -> Any:
+    return masker.identity({"value": plain})["value"]
+
+
+def mask_body_bytes(body: bytes) -> bytes:
+    return masker.body(body)[0]
+
 
 @pytest.mark.parametrize(
     "name",
-    "Authorization X-Api-Key api-key Cookie Set-Cookie Proxy-Authorization x-goog-api-key "
+    "Authorization X-Api-Key api-key Cookie openai-project X-Portkey-Virtual-Key Proxy-Authorization x-goog-api-key "
     "X-Amz-Security-Token my-secret-key X-Session-Token".split(),
 )
 def test_credential_headers_are_masked(name: str) -> None:
-    assert mask_headers([("accept", "a"), (name, "abc")]) == [("accept", "a"), (name, SECRET)]
+    assert masker.sent_headers([("accept", "a"), (name, "abc")]) == [
+        ("accept", "a"),
+        (name, SECRET),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -41,9 +45,9 @@ def test_credential_headers_are_masked(name: str) -> None:
     "aws_session_token secret".split(),
 )
 def test_credential_fields_are_masked(name: str) -> None:
-    assert mask_plain({"a": [{name: "abc", "b": 1}]}) == {"a": [{name: SECRET, "b": 1}]}
-    assert identity_plain(mask_plain({name: "abc", "b": 1})) == {"b": 1}
-    assert identity_plain(mask_plain({name: None, "b": 1})) == {"b": 1}
+    assert masker.plain({"a": [{name: "abc", "b": 1}]}) == {"a": [{name: SECRET, "b": 1}]}
+    assert identity_plain(masker.plain({name: "abc", "b": 1})) == {"b": 1}
+    assert identity_plain(masker.plain({name: None, "b": 1})) == {"b": 1}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_credential_fields_are_masked(name: str) -> None:
     ],
 )
 def test_other_content_is_the_same_object(plain: Any) -> None:
-    assert mask_plain(plain) is plain
+    assert masker.plain(plain) is plain
     assert identity_plain(plain) is plain
     body = json.dumps(plain).encode()
     assert mask_body_bytes(body) is body
@@ -88,14 +92,12 @@ def test_other_content_is_the_same_object(plain: Any) -> None:
     ],
 )
 def test_unmistakable_keys_in_text_are_masked(key: str) -> None:
-    assert mask_text(f"use {key}, please") == f"use {SECRET}, please"
-    assert mask_plain({"messages": [{"content": f"key={key}"}]}) == {
+    assert masker.text(f"use {key}, please") == f"use {SECRET}, please"
+    assert masker.plain({"messages": [{"content": f"key={key}"}]}) == {
         "messages": [{"content": f"key={SECRET}"}]
     }
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}).encode()
-    assert mask_body_bytes(body) == encode(
-        json.loads(body.replace(json.dumps(key)[1:-1].encode(), SECRET.encode()))
-    )
+    assert mask_body_bytes(body) == body.replace(json.dumps(key)[1:-1].encode(), SECRET.encode())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_unmistakable_keys_in_text_are_masked(key: str) -> None:
     ],
 )
 def test_urls(url: str, masked: str) -> None:
-    assert mask_url(url) == masked
+    assert masker.url(url) == masked
 
 
 def test_an_event_stream_is_masked_line_by_line() -> None:
@@ -121,7 +123,7 @@ def test_an_event_stream_is_masked_line_by_line() -> None:
     assert (
         mask_body_bytes(body)
         == (
-            f'event: e\ndata: {{"api_key":"{SECRET}","b":1}}\n\ndata: {{"c": 2}}\n\ndata: {SECRET}\n\n'
+            f'event: e\ndata: {{"api_key": "{SECRET}", "b": 1}}\n\ndata: {{"c": 2}}\n\ndata: {SECRET}\n\n'
         ).encode()
     )
 
@@ -133,19 +135,19 @@ def test_bodies_that_are_not_text_are_kept() -> None:
 
 def test_masking_is_stable() -> None:
     plain = {"api_key": "x", "headers": {"Authorization": "Bearer y"}, "t": KEY}
-    masked = mask_plain(plain)
-    assert mask_plain(masked) is masked
+    masked = masker.plain(plain)
+    assert masker.plain(masked) is masked
 
 
 def test_fields_with_typed_keys_are_masked() -> None:
-    assert mask_plain({"$map": [[1, 2], ["api_key", "x"]]}) == {
+    assert masker.plain({"$map": [[1, 2], ["api_key", "x"]]}) == {
         "$map": [[1, 2], ["api_key", SECRET]]
     }
 
 
 def test_another_key_or_none_has_the_same_identity() -> None:
     def identity(request: dict[str, Any]) -> str:
-        return request_id(b"", identity_plain(mask_plain(request)))
+        return request_id(b"", identity_plain(masker.plain(request)))
 
     assert (
         identity({"a": 1, "api_key": "x"})
@@ -161,10 +163,10 @@ ELEMENT = st.sampled_from(
 
 @given(st.lists(st.lists(ELEMENT, min_size=1, max_size=6), min_size=1, max_size=5))
 def test_the_memory_of_a_masker_changes_nothing(arrays: list[list[Any]]) -> None:
-    masker, parser = Masker(), JsonParser()
+    remembering, parser = Masker(), JsonParser()
     for array in arrays:
         body = json.dumps({"messages": array, "api_key": "z", "x": {"password": "p"}}).encode()
-        request = parser.parse(body)
-        masked = masker.mask(request)
-        assert masked == mask_plain(request)
-        assert masker.identity(masked) == identity_plain(masked)
+        request: Any = parser.parse(body)
+        masked = remembering.request(request)
+        assert masked == Masker().plain(request)
+        assert remembering.identity(masked) == Masker().identity(masked)

@@ -7,15 +7,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import SessionError, TraceDamageWarning
+from ..redact import Masker
 from ..trace import Event, Trace, TraceWriter
 from . import registry
 from .arguments import check_choice, check_hook, check_step, host_names
 from .ending import settle
 from .lineage import Line, current_line, open_line, reset_line, set_line
 from .session import Hook, Session, say
+
+if TYPE_CHECKING:
+    from ..canonical import Plain
 
 __all__ = ["SessionContext", "fork", "record", "replay"]
 
@@ -119,10 +123,13 @@ def record(
     ignored = host_names("ignore", ignore)
 
     def open_session() -> Session:
-        writer = TraceWriter(Path(path), mode="record", meta=dict(meta or {}))
+        masker = Masker()
+        masker.learn_environment()
+        masked = cast("dict[str, Plain]", masker.plain(dict(meta or {})))
+        writer = TraceWriter(Path(path), mode="record", meta=masked)
         return Session(
-            mode="record", path=Path(path), writer=writer, redact=redact, normalize=normalize,
-            ignore=ignored, capture_all=capture_all,
+            mode="record", path=Path(path), writer=writer, masker=masker, redact=redact,
+            normalize=normalize, ignore=ignored, capture_all=capture_all,
         )  # fmt: skip
 
     return SessionContext(open_session, scope)

@@ -28,9 +28,9 @@ _LIST_HEADER = 5  # marshal's type byte and length of a list
 class Requests:
     """The memory of one session. Threads may share it; a lost race only costs time."""
 
-    def __init__(self) -> None:
+    def __init__(self, masker: Masker | None = None) -> None:
+        self.masker = masker or Masker()
         self._parser = JsonParser()
-        self._masker = Masker()
         self._identity = RequestIdentity()
         self._histories: dict[str, list[tuple[bytes, list[Plain]]]] = {}
 
@@ -39,20 +39,16 @@ class Requests:
     ) -> tuple[dict[str, Plain], str]:
         """Arguments as the masked request that is stored, and its identity."""
         plain = {key: self._plain(key, value, lossy) for key, value in arguments.items()}
-        stored = self.mask(plain)
+        stored = self.masker.request(plain)
         return stored, self.identify(head, stored)
 
     def parse(self, body: bytes) -> Plain | NotJson:
         """What `canonical.parse_json` returns."""
         return self._parser.parse(body)
 
-    def mask(self, request: dict[str, Plain]) -> dict[str, Plain]:
-        """What `redact.mask_plain` returns."""
-        return self._masker.mask(request)
-
     def identify(self, head: bytes, masked: dict[str, Plain]) -> str:
         """Identity of a masked request; credential fields take no part in it."""
-        return self._identity.id(head, self._masker.identity(masked))
+        return self._identity.id(head, self.masker.identity(masked))
 
     def _plain(self, key: str, value: Any, lossy: Callable[[object], None]) -> Plain:
         if type(value) is not list or len(cast("list[Any]", value)) < _SHORT:

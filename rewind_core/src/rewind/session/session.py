@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from ..canonical import decode, encode, parse_json, request_id, to_plain
 from ..errors import DivergenceError, RecordingWarning, SessionError
 from ..matching import Miss, Tape, report
+from ..redact import Edit, Masker, apply_edits
 from ..trace import Event, EventRecord, Trace, TraceWriter, Value
 from .copying import copy_event
 from .decisions import Aside, Decision, Hints, Live, Serve
@@ -34,6 +36,7 @@ __all__ = ["Hook", "Session"]
 
 Hook = Callable[[Any], Any]
 _ASIDE = Aside()
+_JSON_LINE = re.compile(rb"^(?:data:[ \t]*)?([{\[].*)$", re.MULTILINE)
 
 
 def say(message: str, category: type[Warning]) -> None:
@@ -64,6 +67,7 @@ class Session:
         trace: Trace | None = None,
         at: int | None = None,
         writer: TraceWriter | None = None,
+        masker: Masker | None = None,
         redact: Hook | None = None,
         normalize: Hook | None = None,
         on_step: Callable[[Event], object] | None = None,
@@ -86,7 +90,9 @@ class Session:
         self.closed = False
         self.pid = os.getpid()
         self.misses: list[DivergenceError] = []
-        self.requests = Requests()
+        self.masker = masker or Masker()
+        self.masker.learn_environment()
+        self.requests = Requests(self.masker)
         self._redact = redact
         self._normalize = normalize
         self._on_step = on_step
@@ -284,22 +290,23 @@ class Session:
             self._troubled = True
             last = traceback.extract_tb(error.__traceback__)[-1:] or [None]
             where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last[0] else ""
-            say(
-                f"a call could not be recorded ({type(error).__name__}: {error}{where})",
-                RecordingWarning,
-            )
+            problem = self.masker.text(f"{type(error).__name__}: {error}")
+            say(f"a call could not be recorded ({problem}{where})", RecordingWarning)
 
     def write_event(self, record: EventRecord) -> None:
         if self._writer is not None:
-            self._writer.event(record)
+            with self._lock:
+                self._writer.event(record)
 
-    def write_chunk(self, seq: int, data: bytes | Value) -> None:
+    def write_chunk(self, seq: int, data: bytes | Value, *, more: bool = False) -> None:
         if self._writer is not None:
-            self._writer.chunk(seq, data)
+            with self._lock:
+                self._writer.chunk(seq, data, more=more)
 
     def write_done(self, seq: int, **outcome: Any) -> None:
         if self._writer is not None:
-            self._writer.done(seq, tick=self.next_tick(), **outcome)
+            with self._lock:
+                self._writer.done(seq, tick=self.next_tick(), **outcome)
 
     def scrub(self, value: Any) -> Any:
         """Apply the user's `redact=` to what is stored."""
@@ -311,19 +318,28 @@ class Session:
         scrubbed = self.scrub(request)
         return scrubbed if isinstance(scrubbed, dict) else {"redacted": scrubbed}
 
-    def scrub_bytes(self, data: bytes) -> bytes:
-        if self._redact is None or not data:
-            return data
-        lines = data.split(b"\n") if data[:1] not in b"{[" else [data]
-        return b"\n".join(self._scrub_line(line) for line in lines)
+    @property
+    def scrubs(self) -> bool:
+        return self._redact is not None
 
-    def _scrub_line(self, line: bytes) -> bytes:
-        prefix = b"data: " if line.startswith(b"data: ") else b""
-        value = parse_json(line[len(prefix) :])
-        if not isinstance(value, (dict, list)):
-            return line
+    def scrub_body(self, data: bytes, cuts: tuple[int, ...]) -> tuple[bytes, tuple[int, ...]]:
+        """Apply the user's `redact=` to a JSON body, or to each JSON line of another one."""
+        if self._redact is None or not data:
+            return data, cuts
+        edits: list[Edit] = []
+        whole = parse_json(data)
+        if isinstance(whole, (dict, list)):
+            edits = self._scrub_document(cast("Plain", whole), 0, len(data))
+        else:
+            for found in _JSON_LINE.finditer(data):
+                value = parse_json(found.group(1))
+                if isinstance(value, (dict, list)):
+                    edits += self._scrub_document(cast("Plain", value), *found.span(1))
+        return apply_edits(data, edits, cuts)
+
+    def _scrub_document(self, value: Plain, start: int, end: int) -> list[Edit]:
         scrubbed = self.scrub(value)
-        return line if scrubbed == value else prefix + encode(scrubbed)
+        return [] if scrubbed == value else [Edit(start, end, encode(scrubbed))]
 
     # -- the end -----------------------------------------------------------------------------
 

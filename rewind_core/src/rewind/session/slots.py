@@ -7,19 +7,26 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..redact import mask_body_bytes, mask_headers, mask_plain, mask_url
+from ..redact import StreamMasker
 from ..trace import UNSET, Body, EventRecord, Value
 from .lineage import Node, current_line, reset_line, set_line
 
 if TYPE_CHECKING:
     from ..calls import Call
     from ..canonical import Plain
+    from ..redact import Piece
     from ..trace import WireRecord
     from .session import Session
 
 __all__ = ["Slot"]
 
 T = TypeVar("T")
+
+
+def _is_lines(headers: list[tuple[str, str]]) -> bool:
+    """Whether a response is a stream of lines: server-sent events or JSON lines."""
+    media = next((value for name, value in headers if name.lower() == "content-type"), "")
+    return "json" in media or media.startswith("text/event-stream")
 
 
 class Slot:
@@ -45,6 +52,8 @@ class Slot:
         self._clock = time.perf_counter()
         self._state = "open"
         self._chunks = 0
+        self._masker = session.masker
+        self._stream: StreamMasker | None = None
 
     @contextlib.contextmanager
     def running(self) -> Generator[None]:
@@ -76,9 +85,7 @@ class Slot:
         call = self._call
         wire: WireRecord | None = outcome.pop("wire", None) or call.wire
         if wire is not None:
-            wire.url = mask_url(wire.url)
-            wire.headers = mask_headers(wire.headers)
-            wire.request_headers = mask_headers(wire.request_headers)
+            wire.headers = self._masker.received_headers(wire.headers)
         fields: dict[str, Any] = {"value": UNSET, "error": None, "body": None, "stream": False}
         fields.update(outcome)
         return EventRecord(
@@ -96,35 +103,45 @@ class Slot:
             self.session.write_event(self._record(**outcome))
 
     def finish_value(self, value: Plain) -> None:
-        self._write(value=self.session.scrub(mask_plain(value)))
+        self._write(value=self.session.scrub(self._masker.plain(value)))
 
     def fail(self, error: dict[str, Plain]) -> None:
-        masked = mask_plain(error)
-        self._write(error=self.session.scrub(masked))
+        self._write(error=self.session.scrub(self._masker.plain(error)))
 
     def finish_wire(self, wire: WireRecord, body: Body) -> None:
-        data = self.session.scrub_bytes(mask_body_bytes(body.data))
-        split = body.split if data is body.data or len(data) == len(body.data) else ()
+        data, split = self.session.scrub_body(*self._masker.body(body.data, body.split))
+        split = tuple(cut for cut in split if 0 < cut < len(data))
         self._write(wire=wire, body=Body(data=data, split=split))
 
     def head(self, wire: WireRecord | None = None) -> None:
+        if wire is not None:
+            scrub = self.session.scrub_body if self.session.scrubs else None
+            self._stream = StreamMasker(self._masker, scrub, by_line=_is_lines(wire.headers))
         self._write(wire=wire, stream=True)
 
     def chunk(self, data: bytes | Plain) -> None:
         if self._state != "streaming":
             return
         if isinstance(data, bytes):
-            stored: bytes | Value = self.session.scrub_bytes(mask_body_bytes(data))
+            assert self._stream is not None, "a stream of bytes has a head"
+            self._write_pieces(self._stream.feed(data))
         else:
-            stored = Value(plain=self.session.scrub(mask_plain(data)))
-        self._chunks += 1
-        self.session.write_chunk(self.seq, stored)
+            self._chunks += 1
+            masked = self.session.scrub(self._masker.plain(data))
+            self.session.write_chunk(self.seq, Value(plain=masked))
+
+    def _write_pieces(self, pieces: list[Piece]) -> None:
+        for data, more in pieces:
+            self._chunks += 1
+            self.session.write_chunk(self.seq, data, more=more)
 
     def done(self, truncated: str | None = None, error: dict[str, Plain] | None = None) -> None:
         if self._state != "streaming":
             return
+        if self._stream is not None:
+            self._write_pieces(self._stream.flush())
         self._state = "closed"
-        masked = self.session.scrub(mask_plain(error)) if error is not None else None
+        masked = self.session.scrub(self._masker.plain(error)) if error is not None else None
         self.session.write_done(
             self.seq, ms=self._ms, chunks=self._chunks, truncated=truncated, error=masked
         )

@@ -12,7 +12,7 @@ import json
 import selectors
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -229,7 +229,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._play(interaction)
 
     def _receive(self) -> Received:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            body = b"".join(self._chunks())
+        else:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
             parsed = json.loads(body)
         except ValueError:
@@ -241,6 +244,13 @@ class _Handler(BaseHTTPRequestHandler):
             body=body,
             json=parsed,
         )
+
+    def _chunks(self) -> Iterator[bytes]:
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():  # trailers
+            pass
 
     def _play(self, interaction: Interaction) -> None:
         how = self.owner.standin.split

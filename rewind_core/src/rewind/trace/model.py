@@ -288,8 +288,19 @@ class Event:
     def chunks(self) -> list[Any]:
         """The consumed chunks of a stream: bytes, or plain values of a function's stream."""
         self._line()
-        chunks = [unpack_chunk(self._chunk(place)) for place in self._found.chunks]
-        return [chunk.plain if isinstance(chunk, Value) else chunk for chunk in chunks]
+        chunks: list[Any] = []
+        begun = b""
+        for place in self._found.chunks:
+            line = self._chunk(place)
+            chunk = unpack_chunk(line)
+            if isinstance(chunk, Value):
+                chunks.append(chunk.plain)
+            elif line.more:
+                begun += chunk
+            else:
+                chunks.append(begun + chunk)
+                begun = b""
+        return [*chunks, begun] if begun else chunks
 
     def _data(self) -> bytes:
         if self.stream:

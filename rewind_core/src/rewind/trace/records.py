@@ -175,13 +175,14 @@ class EventLine(_Line):
 
 
 class ChunkLine(_Line):
-    """One consumed chunk: exactly one of the four forms."""
+    """One consumed chunk: exactly one of the four forms. With `more` the next line continues it."""
 
     chunk: int
     text: str | Unset = UNSET
     base64: str | Unset = UNSET
     parts: list[msgspec.Raw] | Unset = UNSET
     value: msgspec.Raw | Unset = UNSET
+    more: bool = False
 
 
 class DoneLine(_Line):
@@ -248,14 +249,15 @@ def _bytes_of(form: BodyForm | ChunkLine) -> bytes:
 _DATA_LINE = re.compile(rb"^data: ?([{\[][^\n\r]*[}\]])$", re.MULTILINE)
 
 
-def chunk_line(seq: int, data: bytes | Value) -> bytes:
+def chunk_line(seq: int, data: bytes | Value, *, more: bool = False) -> bytes:
     """Return the encoded line of a chunk, `data:` payloads standing as JSON."""
     if isinstance(data, Value):
         return encode(ChunkLine(chunk=seq, value=msgspec.Raw(encode(data.plain))))
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return encode(ChunkLine(chunk=seq, base64=base64.b64encode(data).decode("ascii")))
+        encoded = base64.b64encode(data).decode("ascii")
+        return encode(ChunkLine(chunk=seq, base64=encoded, more=more))
     parts: list[msgspec.Raw] = []
     position = 0
     for found in _DATA_LINE.finditer(data):
@@ -266,10 +268,10 @@ def chunk_line(seq: int, data: bytes | Value) -> bytes:
         parts.append(raw)
         position = found.end(1)
     if not parts:
-        return encode(ChunkLine(chunk=seq, text=text))
+        return encode(ChunkLine(chunk=seq, text=text, more=more))
     if position < len(data):
         parts.append(msgspec.Raw(encode(data[position:].decode())))
-    return encode(ChunkLine(chunk=seq, parts=parts))
+    return encode(ChunkLine(chunk=seq, parts=parts, more=more))
 
 
 def unpack_chunk(line: ChunkLine) -> bytes | Value:

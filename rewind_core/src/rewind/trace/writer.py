@@ -94,9 +94,9 @@ class TraceWriter:
             self._folder = Folder()  # nothing may refer to a line that is not written
             raise
 
-    def chunk(self, seq: int, data: bytes | Value) -> None:
-        """Write a consumed chunk of a stream."""
-        self._write(lambda: chunk_line(seq, data))
+    def chunk(self, seq: int, data: bytes | Value, *, more: bool = False) -> None:
+        """Write a consumed chunk of a stream, or with `more` the beginning of one."""
+        self._write(lambda: chunk_line(seq, data, more=more))
 
     def done(
         self,

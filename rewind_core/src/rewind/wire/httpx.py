@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..boundary import arun, run
 from ..errors import RewindError
-from ..redact import SECRET
 from .errors import describe, is_cancellation, revive
 from .exchange import Exchange, Operation
 from .identity import build_call
@@ -131,7 +130,7 @@ class Codec:
             if is_cancellation(str(failure.get("type", ""))):
                 return None
             raise revive(failure, step=event.seq)
-        headers = [pair for pair in wire.headers if not _is_masked_cookie(*pair)]
+        headers = list(wire.headers)
         if hints.retry_next:
             headers = [pair for pair in headers if pair[0].lower() != _RETRY_HINT[0]]
             headers.append(_RETRY_HINT)
@@ -141,11 +140,6 @@ class Codec:
         recorded = classes.async_recorded if self._asynchronous else classes.recorded
         stream = recorded(_chunks(event), Ending(event=event))
         return build_response(self._library, wire, headers, stream)
-
-
-def _is_masked_cookie(name: str, value: str) -> bool:
-    """A masked cookie would enter the client's jar under the mask's name."""
-    return name.lower() == "set-cookie" and value == SECRET
 
 
 def _chunks(event: Event) -> list[bytes]:

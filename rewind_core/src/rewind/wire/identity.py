@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..calls import Call
 from ..canonical import NOT_JSON, encode
-from ..redact import SECRET, mask_body_bytes, mask_headers, mask_url
+from ..redact import SECRET
 from ..trace import WireRecord
 
 if TYPE_CHECKING:
@@ -65,17 +65,19 @@ def _attempt(exchange: Exchange) -> int:
 
 
 def build_call(exchange: Exchange, operation: Operation, body: bytes, requests: Requests) -> Call:
-    url = mask_url(exchange.url)
+    masker = requests.masker
+    masker.learn_request(exchange.headers, exchange.url)
+    url = masker.url(exchange.url)
     head = _head(exchange, operation, url)
     parsed = requests.parse(body) if body else NOT_JSON
     request: dict[str, Plain] = {}
     opaque: bytes | None = None
     identity: dict[str, Plain] = {}
     if isinstance(parsed, dict) and not _tagged(cast("dict[str, Plain]", parsed)):
-        request = requests.mask(cast("dict[str, Plain]", parsed))
+        request = masker.request(cast("dict[str, Plain]", parsed))
         identity = {k: v for k, v in request.items() if k not in operation.volatile}
     elif body:
-        opaque = mask_body_bytes(_one_boundary(exchange, body))
+        opaque, _ = masker.body(_one_boundary(exchange, body))
         identity = {"opaque": blake2b(opaque, digest_size=16).hexdigest()}
     return Call(
         kind=operation.kind,
@@ -91,7 +93,7 @@ def build_call(exchange: Exchange, operation: Operation, body: bytes, requests: 
         wire=WireRecord(
             method=exchange.method,
             url=url,
-            request_headers=mask_headers(exchange.headers),
+            request_headers=masker.sent_headers(exchange.headers),
             status=0,
             reason="",
             http_version="",
