@@ -130,7 +130,7 @@ def test_a_damaged_event_is_named_and_the_rest_shown(wire, capsys, command):
     wire.with_name("bad.rewind").write_bytes(raw)
     assert run([*command.split(), "bad.rewind"]) == 2
     shown = capsys.readouterr()
-    assert shown.err == "rewind: bad.rewind: line 5: checksum does not match (step 1)\n"
+    assert shown.err == "rewind: bad.rewind: line 6: checksum does not match (step 1)\n"
     assert "damage" in shown.out or command == "stats"
     assert "1970" not in shown.out
 

@@ -259,7 +259,11 @@ def test_errors_are_rewind_errors() -> None:
         ("body", 5),
         ("body", {}),
         ("body", {"base64": "%"}),
-        ("wire", {"method": 1}),
+        ("head", 7),
+        ("head", "0"),
+        ("headers", [[9, "beyond the last"]]),
+        ("headers", [["by name", "x"]]),
+        ("request_headers", 1),
         ("value", None),
         ("opaque", []),
         ("error", 3),
@@ -272,9 +276,11 @@ def test_members_of_the_wrong_shape_are_refused(tmp_path: Path, member: str, val
         "event": 0,
         "kind": "tool",
         "name": "n",
-        "wire": {"method": "GET", "url": "u", "status": 200},
+        "head": 0,
     }
-    path.write_bytes(seal(b'{"rewind":1}') + seal(encode({**event, member: value})))
+    head = {"head": 0, "method": "GET", "url": "u", "status": 200}
+    lines = [{"rewind": 1}, head, {**event, member: value}]
+    path.write_bytes(b"".join(seal(encode(line)) for line in lines))
     opened = Trace.open(path)[0]
     try:
         _ = (

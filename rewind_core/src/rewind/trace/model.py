@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -17,7 +17,7 @@ from .archive import Compression, write_copy
 from .bodies import content_type, http_error, parsed, parsed_stream
 from .expand import Expander
 from .fold import body_outcome
-from .headers import Pairs, merge
+from .heads import merge
 from .reader import Damage, Found, Scan, Source, open_source, scan
 from .records import (
     UNSET,
@@ -26,8 +26,8 @@ from .records import (
     ChunkLine,
     EventLine,
     HeaderLine,
+    HeadLine,
     Value,
-    WireForm,
     WireRecord,
     unpack_body,
     unpack_chunk,
@@ -49,19 +49,16 @@ class _RequestOnly(msgspec.Struct):
     request: dict[str, Any] = {}
 
 
-class _WireOnly(msgspec.Struct):
-    wire: WireForm | None = None
-
-
 class _Parts:
     """What the events of one file share."""
 
-    __slots__ = ("expander", "scan", "source")
+    __slots__ = ("_heads", "expander", "scan", "source")
 
     def __init__(self, source: Source, found: Scan) -> None:
         self.source = source
         self.scan = found
         self.expander = Expander(self.load, self.outcome)
+        self._heads: dict[int, HeadLine] = {}
 
     def load(self, event: int) -> tuple[int, dict[str, Plain]]:
         """Return offset and folded request of an event."""
@@ -73,16 +70,16 @@ class _Parts:
         line = self.source.read(*found.place)
         return found.place[0], msgspec.json.decode(line, type=_RequestOnly).request
 
-    def headers(self, event: int) -> Pairs:
-        """The request headers that stand in an event's line; none if it is damaged."""
-        found = self.scan.events.get(event)
-        if found is None or found.place is None:
-            return []
-        try:
-            line = msgspec.json.decode(self.source.read(*found.place), type=_WireOnly)
-        except (msgspec.MsgspecError, TraceFormatError):
-            return []
-        return [] if line.wire is None else line.wire.request_headers
+    def head(self, number: int) -> HeadLine:
+        """Return a head line, the latest few of them parsed once."""
+        line = self._heads.get(number)
+        if line is None:
+            place = self.scan.heads[number]
+            line = msgspec.json.decode(self.source.read(*place), type=HeadLine)
+            if len(self._heads) >= _HEADS:
+                self._heads.clear()
+            self._heads[number] = line
+        return line
 
     def outcome(self, event: int) -> Plain:
         """Return the value or the JSON body of an event; None for other outcomes."""
@@ -95,6 +92,7 @@ class _Parts:
 
 
 _T = TypeVar("_T")
+_HEADS: Final = 64
 
 
 def _guarded(read: Callable[[Event], _T]) -> Callable[[Event], _T]:
@@ -223,14 +221,18 @@ class Event:
     def wire(self) -> WireRecord | None:
         """Method, URL, status and headers of an HTTP exchange."""
         line = self._line()
-        if line.wire is UNSET:
+        if line.head is None:
             return None
-        form = msgspec.json.decode(line.wire, type=WireForm)
-        members = msgspec.structs.asdict(form)
-        base = members.pop("request_headers_of")
-        if base is not None:
-            members["request_headers"] = merge(self._parts.headers(base), form.request_headers)
-        return WireRecord(**members)
+        head = self._parts.head(line.head)
+        return WireRecord(
+            method=head.method,
+            url=head.url,
+            request_headers=merge(head.request_headers, line.request_headers),
+            status=head.status,
+            reason=head.reason,
+            http_version=head.http_version,
+            headers=merge(head.headers, line.headers),
+        )
 
     @property
     @_guarded

@@ -14,7 +14,7 @@ import msgspec
 from ..errors import TraceFormatError
 from .archive import unpacked
 from .lines import check, split_lines
-from .records import ChunkLine, DoneLine, EndLine, HeaderLine, StartLine
+from .records import ChunkLine, DoneLine, EndLine, HeaderLine, HeadLine, StartLine
 from .writer import VERSION, partial_names
 
 __all__ = ["Damage", "Found", "Scan", "Skeleton", "Source", "open_source", "scan"]
@@ -52,6 +52,7 @@ class Skeleton(msgspec.Struct, kw_only=True):
     upstream: str | None = None
     attempt: int = 0
     stream: bool = False
+    head: int | None = None
     meta: dict[str, Any] = {}
 
 
@@ -73,6 +74,7 @@ class Scan:
 
     header: HeaderLine = field(default_factory=lambda: HeaderLine(rewind=VERSION))
     events: dict[int, Found] = field(default_factory=dict[int, Found])
+    heads: dict[int, tuple[int, int]] = field(default_factory=dict[int, "tuple[int, int]"])
     starts: dict[int, StartLine] = field(default_factory=dict[int, StartLine])
     end: int | None = None
     damage: list[Damage] = field(default_factory=list[Damage])
@@ -209,6 +211,9 @@ class _Scanner:
         start = msgspec.json.decode(line, type=StartLine)
         self.result.starts.setdefault(start.start, start)
 
+    def head(self, number: int, place: tuple[int, int], line: bytes) -> None:
+        self.result.heads.setdefault(msgspec.json.decode(line, type=HeadLine).head, place)
+
     def event(self, number: int, place: tuple[int, int], line: bytes) -> None:
         skeleton = _skeleton.decode(line)
         known = self.result.events.get(skeleton.event)
@@ -249,6 +254,8 @@ class _Scanner:
                 found.skeleton.kind, found.skeleton.name = start.kind, start.name
             if found.done is not None and found.done.chunks != len(found.chunks):
                 found.damage = found.damage or "a chunk of its stream is missing"
+            if found.skeleton.head is not None and found.skeleton.head not in result.heads:
+                found.damage = found.damage or f"head {found.skeleton.head} is missing or damaged"
 
 
 _skeleton = msgspec.json.Decoder(Skeleton)
@@ -256,6 +263,7 @@ _OWN: Final = frozenset((b"event", b"chunk", b"done", b"start"))
 _TAKERS: Final = {
     b"rewind": _Scanner.header,
     b"start": _Scanner.start,
+    b"head": _Scanner.head,
     b"event": _Scanner.event,
     b"chunk": _Scanner.chunk,
     b"done": _Scanner.done,

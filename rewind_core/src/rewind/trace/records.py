@@ -21,11 +21,11 @@ __all__ = [
     "EndLine",
     "EventLine",
     "EventRecord",
+    "HeadLine",
     "HeaderLine",
     "StartLine",
     "Unset",
     "Value",
-    "WireForm",
     "WireRecord",
     "chunk_line",
     "pack_body",
@@ -131,16 +131,12 @@ class BodyForm(_Line):
     split: list[int] = []
 
 
-class WireForm(_Line):
-    """`WireRecord` in a line.
+class HeadLine(_Line):
+    """The two heads of an HTTP exchange, which events refer to; may stand twice."""
 
-    With `request_headers_of`, the request headers are those of that event, with the values
-    given in `request_headers` in place of the same-named ones.
-    """
-
-    method: str
-    url: str
-    request_headers_of: int | None = None
+    head: int
+    method: str = ""
+    url: str = ""
     request_headers: list[tuple[str, str]] = []
     status: int = 0
     reason: str = ""
@@ -149,7 +145,11 @@ class WireForm(_Line):
 
 
 class EventLine(_Line):
-    """An event; the large members stay unparsed until they are asked for."""
+    """An event; the large members stay unparsed until they are asked for.
+
+    With `head` it is an HTTP exchange with the heads of that line, but for the values of
+    `request_headers` and `headers` at these positions.
+    """
 
     event: int
     kind: str
@@ -168,7 +168,9 @@ class EventLine(_Line):
     meta: dict[str, Any] = {}
     request: msgspec.Raw = msgspec.Raw(b"{}")
     opaque: msgspec.Raw | Unset = UNSET
-    wire: msgspec.Raw | Unset = UNSET
+    head: int | None = None
+    request_headers: list[tuple[int, str]] = []
+    headers: list[tuple[int, str]] = []
     body: msgspec.Raw | Unset = UNSET
     value: msgspec.Raw | Unset = UNSET
     error: msgspec.Raw | Unset = UNSET

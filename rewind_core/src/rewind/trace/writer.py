@@ -20,7 +20,7 @@ import msgspec
 from ..canonical import Plain, encode
 from ..errors import RecordingWarning, SessionError, TraceFormatError
 from .fold import Folder, body_outcome
-from .headers import SharedHeaders
+from .heads import Heads
 from .lines import seal
 from .records import (
     UNSET,
@@ -32,8 +32,6 @@ from .records import (
     StartLine,
     Unset,
     Value,
-    WireForm,
-    WireRecord,
     chunk_line,
     pack_body,
 )
@@ -64,7 +62,7 @@ class TraceWriter:
         self.id = uuid.uuid4().hex
         self.broken: OSError | None = None
         self._folder = Folder()
-        self._headers = SharedHeaders()
+        self._heads = Heads(lambda line: self._write(lambda: encode(line)))
         self._closed = False
         self._torn = False
         self._pid = os.getpid()
@@ -116,6 +114,8 @@ class TraceWriter:
         """Write the end mark, give the file its name and return where the trace is."""
         if self._closed or self._pid != os.getpid():
             return self.partial if self.broken or not self._closed else self.path
+        if self.broken is None:
+            self._heads.repeat()
         self._write(lambda: encode(EndLine(end=events)))
         self._closed = True
         try:
@@ -132,6 +132,8 @@ class TraceWriter:
         if self.broken is not None or self._closed or self._pid != os.getpid():
             return  # a forked child shares the file, but the run is its parent's
         line = seal(make())
+        if self.broken is not None:  # by the head line that this one made necessary
+            return
         if self._torn:  # an exception cut the last line short
             line = b"\n" + line
         self._torn = True
@@ -152,6 +154,7 @@ class TraceWriter:
         outcome = None if rec.value is UNSET else rec.value
         if body is not None and body.json is not UNSET:
             outcome = body_outcome(bytes(body.json))
+        head, sent, received = (None, [], []) if rec.wire is None else self._heads.refer(rec.wire)
         return EventLine(
             event=rec.seq,
             kind=rec.kind,
@@ -170,23 +173,12 @@ class TraceWriter:
             meta=rec.meta,
             request=_raw(self._folder.fold(rec.seq, rec.request, outcome)),
             opaque=UNSET if rec.opaque_request is None else _raw(pack_body(rec.opaque_request)),
-            wire=UNSET if rec.wire is None else _raw(self._wire_form(rec.seq, rec.wire)),
+            head=head,
+            request_headers=sent,
+            headers=received,
             body=UNSET if body is None else _raw(body),
             value=_raw_or_unset(rec.value),
             error=UNSET if rec.error is None else _raw(rec.error),
-        )
-
-    def _wire_form(self, seq: int, wire: WireRecord) -> WireForm:
-        base, headers = self._headers.share(seq, wire.request_headers)
-        return WireForm(
-            method=wire.method,
-            url=wire.url,
-            request_headers_of=base,
-            request_headers=headers,
-            status=wire.status,
-            reason=wire.reason,
-            http_version=wire.http_version,
-            headers=wire.headers,
         )
 
 
