@@ -7,7 +7,7 @@ the same value has the same bytes in every process.
 from __future__ import annotations
 
 from .codec import NOT_JSON, NotJson, Plain, decode, encode, encode_sorted, parse_json
-from .identity import Chain, Links, RequestIdentity, fingerprint, request_id
+from .identity import Chains, Links, RequestIdentity, fingerprint, request_id
 from .memo import PrefixMemo
 from .parsing import JsonParser
 from .plain import to_plain
@@ -15,7 +15,7 @@ from .revive import from_plain
 
 __all__ = [
     "NOT_JSON",
-    "Chain",
+    "Chains",
     "JsonParser",
     "Links",
     "NotJson",

@@ -12,7 +12,7 @@ from typing import cast
 from .codec import Plain, encode_sorted
 from .memo import shared_length
 
-__all__ = ["Chain", "Links", "RequestIdentity", "fingerprint", "request_id"]
+__all__ = ["Chains", "Links", "RequestIdentity", "fingerprint", "request_id"]
 
 _SIZE = 16
 _START = bytes(_SIZE)
@@ -34,17 +34,27 @@ def request_id(head: bytes, request: dict[str, Plain]) -> str:
 
 
 class Links:
-    """Digests of an array: of each element, and of each prefix (`prefix[0]` is empty)."""
+    """Digests of an array: of each element, and of each prefix (`prefix[0]` is empty).
 
-    __slots__ = ("digests", "elements", "prefix")
+    `sizes` are the bytes of each element's canonical text.
+    """
 
-    def __init__(self, elements: list[Plain], digests: list[bytes], prefix: list[bytes]) -> None:
+    __slots__ = ("digests", "elements", "prefix", "sizes")
+
+    def __init__(
+        self,
+        elements: list[Plain],
+        digests: list[bytes],
+        prefix: list[bytes],
+        sizes: list[int],
+    ) -> None:
         self.elements = elements
+        self.sizes = sizes
         self.digests = digests
         self.prefix = prefix
 
 
-class Chain:
+class _Chain:
     """Digests of arrays, reusing those of a recent array that begins with the same objects.
 
     Plain values are never changed in place; equal objects are recognised by identity
@@ -59,15 +69,20 @@ class Chain:
     def links(self, elements: list[Plain]) -> Links:
         """Return the digests of `elements`, in time proportional to what is new."""
         base, shared = self._best(elements)
+        if base is not None and shared == len(elements) == len(base.elements):
+            return base
         digests = base.digests[:shared] if base else []
         prefix = base.prefix[: shared + 1] if base else [_START]
+        sizes = base.sizes[:shared] if base else []
         link = prefix[-1]
         for element in elements[shared:]:
-            digest = fingerprint(element)
+            text = encode_sorted(element)
+            sizes.append(len(text))
+            digest = blake2b(text, digest_size=_SIZE).digest()
             link = blake2b(link + digest, digest_size=_SIZE).digest()
             digests.append(digest)
             prefix.append(link)
-        links = Links(list(elements), digests, prefix)
+        links = Links(list(elements), digests, prefix, sizes)
         if elements:
             self._remember(links, base if base and shared == len(base.elements) else None)
         return links
@@ -94,13 +109,32 @@ class Chain:
             del self._recent[0]
 
 
+class Chains:
+    """The digests of the arrays of requests, told apart by the name of the member they are in.
+
+    Threads may share it; a lost race only costs time.
+    """
+
+    __slots__ = ("_chains",)
+
+    def __init__(self) -> None:
+        self._chains: dict[str, _Chain] = {}
+
+    def links(self, member: str, elements: list[Plain]) -> Links:
+        """Return the digests of `elements`, in time proportional to what is new."""
+        chain = self._chains.get(member)
+        if chain is None:
+            chain = self._chains.setdefault(member, _Chain())
+        return chain.links(elements)
+
+
 class RequestIdentity:
     """`request_id` with a memory of recent arrays; one per session; threads may share it."""
 
     __slots__ = ("_chains",)
 
-    def __init__(self) -> None:
-        self._chains: dict[str, Chain] = {}
+    def __init__(self, chains: Chains | None = None) -> None:
+        self._chains = chains or Chains()
 
     def id(self, head: bytes, request: dict[str, Plain]) -> str:
         """Return what `request_id(head, request)` returns."""
@@ -110,8 +144,8 @@ class RequestIdentity:
             value = request[key]
             total.update(_framed(key.encode("utf-8", "surrogatepass")))
             if type(value) is list:
-                chain = self._chains.setdefault(key, Chain())
-                total.update(b"[" + chain.links(cast("list[Plain]", value)).prefix[-1])
+                links = self._chains.links(key, cast("list[Plain]", value))
+                total.update(b"[" + links.prefix[-1])
             else:
                 total.update(b"=" + fingerprint(value))
         return total.hexdigest()

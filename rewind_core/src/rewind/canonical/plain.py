@@ -99,6 +99,10 @@ class _Converter:
         if exact is not None:
             return exact(value)
         try:
+            if kind is dict:
+                return self.container(value, self.mapping, depth)
+            if kind is list:
+                return self.container(value, self.items, depth)
             return self.convert_other(value, depth)
         except RecursionError:
             raise
@@ -112,8 +116,9 @@ class _Converter:
         if scalar is not None:
             return scalar
         build = self.builder(value)
-        if build is None:
-            return self.as_repr(value)
+        return self.as_repr(value) if build is None else self.container(value, build, depth)
+
+    def container(self, value: Any, build: Callable[[Any, int], Plain], depth: int) -> Plain:
         mark = id(value)
         if mark in self.active:
             return self.as_repr(value, "<cycle>")
@@ -157,9 +162,12 @@ class _Converter:
 
     def mapping(self, value: dict[Any, Any], depth: int) -> Plain:
         pairs = list(value.items())
-        if all(type(key) is str and (key.isascii() or _is_unicode(key)) for key, _ in pairs):
-            return escape_dict({key: self.convert(item, depth) for key, item in pairs})
-        return {"$map": [[self.convert(k, depth), self.convert(v, depth)] for k, v in pairs]}
+        for key, _ in pairs:
+            if type(key) is not str or not (key.isascii() or _is_unicode(key)):
+                return {
+                    "$map": [[self.convert(k, depth), self.convert(v, depth)] for k, v in pairs]
+                }
+        return escape_dict({key: self.convert(item, depth) for key, item in pairs})
 
     def fields(self, value: Any, depth: int) -> Plain:
         found = _object_fields(value)

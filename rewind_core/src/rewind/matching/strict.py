@@ -121,13 +121,12 @@ class Tape:
         path: list[int] = []
         while seq is not None and (seq in self.served or seq not in self.events):
             path.append(seq)
-            known = self._next_open.get(seq)
-            if known is None and seq in self.events:
-                known = self.events[seq].after
-            seq = known
-        if seq is not None:
-            for step in path:
-                self._next_open[step] = seq
+            if seq in self._next_open:
+                seq = self._next_open[seq]
+            else:
+                seq = self.events[seq].after if seq in self.events else None
+        for step in path:  # what is served stays served
+            self._next_open[step] = seq
         return seq
 
     def descendants(self, seq: int) -> Iterator[int]:

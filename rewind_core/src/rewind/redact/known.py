@@ -20,7 +20,10 @@ from .rules import (
 )
 from .spans import replace_spans
 
-__all__ = ["KnownSecrets"]
+__all__ = ["SHORTEST", "KnownSecrets"]
+
+SHORTEST: Final = 8
+"""Characters of the shortest credential that is told from a word."""
 
 _REMEMBERED: Final = 256
 _SHORT: Final = 20
@@ -30,7 +33,7 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_-]")
 
 def _is_telling(value: str) -> bool:
     """Whether a value is a credential and nothing else: `EMPTY` and `ollama` are words."""
-    if len(value) < 8 or re.search(r"\s", value) or value == SECRET:
+    if len(value) < SHORTEST or re.search(r"\s", value) or value == SECRET:
         return False
     mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
     return len(value) >= _SHORT or mixed

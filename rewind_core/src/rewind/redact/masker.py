@@ -10,14 +10,14 @@ from typing import Final, cast
 from urllib.parse import unquote_plus
 
 from ..canonical import NOT_JSON, Plain, PrefixMemo, encode, parse_json
-from .known import KnownSecrets
+from .known import SHORTEST, KnownSecrets
 from .rules import (
-    HINT,
     OPAQUE,
     SECRET,
     is_credential,
     is_credential_header,
     is_credential_parameter,
+    may_hold_credential,
     may_hold_shape,
     shape_spans,
 )
@@ -63,6 +63,8 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return the text without known credentials and unmistakable keys."""
+        if len(text) < SHORTEST:
+            return text
         if may_hold_shape(text):
             text = replace_spans(text, shape_spans(text), SECRET)
         return self.known.mask(text)
@@ -170,7 +172,7 @@ class Masker:
         it was where that is possible; other text by what stands in it. In bytes that are no text
         only known credentials and unmistakable keys are looked for.
         """
-        if HINT.search(data) is None and not self.known.occurs(data):
+        if not may_hold_credential(data) and not self.known.occurs(data):
             return data, cuts
         edits = self._edits(data)
         return apply_edits(data, edits, cuts) if edits else (data, cuts)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Final
 
 __all__ = [
-    "HINT",
     "OPAQUE",
     "SECRET",
     "is_credential",
@@ -19,6 +18,7 @@ __all__ = [
     "is_credential_parameter",
     "is_credential_variable",
     "looks_secret",
+    "may_hold_credential",
     "may_hold_shape",
     "shape_spans",
     "starts_shape",
@@ -108,14 +108,16 @@ _STARTS: Final = (
     "pypi-", "ya29.", "github_pat_", "eyJ",
 )  # fmt: skip
 _HINTS: Final = (*(s for s in _STARTS if not s.endswith("k_live_")), "_live_", "PRIVATE KEY")
-
-HINT: Final = re.compile(
-    b"|".join(re.escape(hint).encode() for hint in _HINTS)
-    + rb"|(?i:api_?-?key|(?:access|private|secret)[_-]?key(?:[_-]?id)?|secret|passphrase|passwd"
-    rb"|password|(?:access|auth|bearer|id|refresh|session)[_-]?token|credentials?|authorization"
-    rb"|static[_-]?headers)\\?\"\s*:"
+_MARKED_HINTS: Final = (
+    ("_", tuple(hint for hint in _HINTS if "_" in hint)),
+    ("-", tuple(hint for hint in _HINTS if "_" not in hint and "-" in hint)),
+    ("", tuple(hint for hint in _HINTS if "_" not in hint and "-" not in hint)),
 )
-"""Bytes without a match of this hold neither a key shape nor a credential field."""
+_MARKED_BYTES: Final = tuple(
+    (mark.encode(), tuple(hint.encode() for hint in hints)) for mark, hints in _MARKED_HINTS
+)
+_SHORTEST_SHAPE: Final = 16
+_MEMBER_NAME: Final = re.compile(rb'"([A-Za-z0-9_-]{3,40})\\?"\s*:')
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _known: dict[str, bool] = {}
@@ -173,8 +175,17 @@ def looks_secret(value: str) -> bool:
 
 
 def may_hold_shape(text: str) -> bool:
-    """Quickly, whether `shape_spans` can find anything."""
-    return any(hint in text for hint in _HINTS)
+    """Quickly, whether `shape_spans` can find anything; most prose has no `_` and few `-`."""
+    if len(text) < _SHORTEST_SHAPE:
+        return False
+    return any(mark in text and any(h in text for h in hints) for mark, hints in _MARKED_HINTS)
+
+
+def may_hold_credential(data: bytes) -> bool:
+    """Quickly, whether a body can hold a key shape or a credential field."""
+    if any(mark in data and any(h in data for h in hints) for mark, hints in _MARKED_BYTES):
+        return True
+    return any(is_credential(name.decode()) for name in set(_MEMBER_NAME.findall(data)))
 
 
 def shape_spans(text: str) -> Iterator[tuple[int, int]]:

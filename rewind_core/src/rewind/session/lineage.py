@@ -62,11 +62,11 @@ class Line:
 
     def past(self, node: Node) -> Line:
         """This line after the call `node`."""
-        return replace(self, last=node, branch=(), starts=_numbers())
+        return Line(self.session, node, self.parent, (), self.owner)
 
     def within(self, node: Node) -> Line:
         """The line of what is called while `node` runs."""
-        return replace(self, last=node, parent=node, branch=(), starts=_numbers())
+        return Line(self.session, node, node, (), self.owner)
 
 
 _line: contextvars.ContextVar[Line | None] = contextvars.ContextVar("rewind_line", default=None)

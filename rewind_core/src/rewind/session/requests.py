@@ -12,7 +12,7 @@ import marshal
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ..canonical import JsonParser, RequestIdentity, to_plain
+from ..canonical import Chains, JsonParser, RequestIdentity, to_plain
 from ..redact import Masker
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ _LIST_HEADER = 5  # marshal's type byte and length of a list
 class Requests:
     """The memory of one session. Threads may share it; a lost race only costs time."""
 
-    def __init__(self, masker: Masker | None = None) -> None:
+    def __init__(self, masker: Masker | None = None, chains: Chains | None = None) -> None:
         self.masker = masker or Masker()
         self._parser = JsonParser()
-        self._identity = RequestIdentity()
+        self._identity = RequestIdentity(chains)
         self._histories: dict[str, list[tuple[bytes, list[Plain]]]] = {}
 
     def arguments(

@@ -92,7 +92,7 @@ class Session:
         self.misses: list[DivergenceError] = []
         self.masker = masker or Masker()
         self.masker.learn_environment()
-        self.requests = Requests(self.masker)
+        self.requests = Requests(self.masker, writer.chains if writer is not None else None)
         self._redact = redact
         self._normalize = normalize
         self._on_step = on_step

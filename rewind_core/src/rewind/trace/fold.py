@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import cast
 
-from ..canonical import NOT_JSON, Chain, Links, Plain, decode, encode, parse_json
+from ..canonical import NOT_JSON, Chains, Links, Plain, decode, parse_json
 
 __all__ = ["LONG_TEXT", "Folder", "body_outcome", "long_texts"]
 
@@ -70,8 +70,8 @@ class Folder:
         "_texts",
     )
 
-    def __init__(self) -> None:
-        self._chains: dict[str, Chain] = {}
+    def __init__(self, chains: Chains | None = None) -> None:
+        self._chains = chains or Chains()
         self._arrays: dict[bytes, tuple[int, int]] = {}
         self._homes: dict[bytes, tuple[int, int, int, int]] = {}
         self._recent: OrderedDict[tuple[int, int], list[bytes]] = OrderedDict()
@@ -124,7 +124,7 @@ class Folder:
         self._lists += 1
         if not items:
             return items
-        links = self._chains.setdefault(chain, Chain()).links(items)
+        links = self._chains.links(chain, items)
         folded: list[Plain] = []
         start = self._prefix(links.prefix, folded)
         index = start
@@ -168,8 +168,7 @@ class Folder:
         total = 0
         for index in range(start, len(links.digests)):
             digest = links.digests[index]
-            known = homes.get(digest)
-            size = len(encode(links.elements[index])) if known is None else known[3]
+            size = links.sizes[index]
             homes[digest] = (event, number, index, size)
             total += size
         if total >= _MIN_RUN or start:

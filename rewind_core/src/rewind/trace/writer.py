@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from ..canonical import Plain, encode
+from ..canonical import Chains, Plain, encode
 from ..errors import RecordingWarning, SessionError, TraceFormatError
 from .fold import Folder, body_outcome
 from .heads import Heads
@@ -44,6 +44,9 @@ VERSION = 1
 class TraceWriter:
     """Appends to `NAME.partial`; `close` gives the file its name.
 
+    Whoever identifies the requests before they are written can share its `chains`, so that a
+    growing history is hashed once.
+
     Raises `SessionError` if another live writer has the path, `TraceFormatError` if the
     place cannot be written. After a failed write (`broken`) everything is a no-op, said
     once by a `RecordingWarning`; so it is in a forked child. Not thread-safe: used under
@@ -61,7 +64,8 @@ class TraceWriter:
         self.path = Path(path)
         self.id = uuid.uuid4().hex
         self.broken: OSError | None = None
-        self._folder = Folder()
+        self.chains = Chains()
+        self._folder = Folder(self.chains)
         self._heads = Heads(lambda line: self._write(lambda: encode(line)))
         self._closed = False
         self._torn = False
@@ -89,7 +93,7 @@ class TraceWriter:
         try:
             return encode(self._event_line(rec))
         except BaseException:
-            self._folder = Folder()  # nothing may refer to a line that is not written
+            self._folder = Folder(self.chains)  # nothing may refer to a line that is not written
             raise
 
     def chunk(self, seq: int, data: bytes | Value, *, more: bool = False) -> None:
