@@ -7,6 +7,7 @@ provider's. It listens on 127.0.0.1 only, on a port the system chooses.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import selectors
@@ -141,9 +142,10 @@ class StandIn:
         return same_query or list(same_path)
 
 
-def _target(target: str) -> tuple[str, list[tuple[str, str]]]:
+@functools.lru_cache(4096)
+def _target(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     parts = urlsplit(target)
-    return parts.path, sorted(parse_qsl(parts.query))
+    return parts.path, tuple(sorted(parse_qsl(parts.query)))
 
 
 def request_ids(interaction: Interaction) -> list[tuple[str, str]]:
