@@ -43,9 +43,13 @@ def stream(path: str, *chunks: bytes, **more: Any) -> Interaction:
 
 
 def message(text: str = "hello", **more: Any) -> Interaction:
+    return message_of({"type": "text", "text": text}, **more)
+
+
+def message_of(block: dict[str, Any], stop: str = "end_turn", **more: Any) -> Interaction:
     body = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
-        "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+        "content": [block], "stop_reason": stop,
         "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 2},
     }  # fmt: skip
     return Interaction.answer(MESSAGES, body, **more)

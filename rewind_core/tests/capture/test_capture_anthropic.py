@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import anthropic
+import pydantic
 import pytest
 
 from rewind.testing import Interaction
@@ -62,6 +63,46 @@ def test_the_beta_namespace_is_another_request(twice, play):
     live, replayed, trace = twice(agent, play.message("plain"), beta)
     assert live == replayed == ("plain", "beta")
     assert len({event.id for event in trace}) == 2
+
+
+def test_parsed_output(twice, play):
+    class City(pydantic.BaseModel):
+        name: str
+
+    def agent(url):
+        with client(url) as sdk:
+            return sdk.messages.parse(**ASK, output_format=City)
+
+    live, replayed, trace = twice(agent, play.message('{"name": "Oslo"}'))
+    assert live == replayed
+    assert replayed.parsed_output == City(name="Oslo")
+    assert len(trace) == 1
+
+
+def test_the_tool_runner(twice, play):
+    asked: list[str] = []
+
+    @anthropic.beta_tool
+    def weather(city: str) -> str:
+        """Tell the weather.
+
+        Args:
+            city: a name
+        """
+        asked.append(city)
+        return f"sunny in {city}"
+
+    def agent(url):
+        with client(url) as sdk:
+            return list(sdk.beta.messages.tool_runner(**ASK, tools=[weather]))
+
+    use = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Oslo"}}
+    live, replayed, trace = twice(agent, play.message_of(use, "tool_use"), play.message("sunny"))
+    assert live == replayed
+    assert [type(turn.content[0]) for turn in live] == [type(turn.content[0]) for turn in replayed]
+    assert replayed[-1].content[0].text == "sunny"
+    assert asked == ["Oslo", "Oslo"]  # a tool of the program that is not decorated runs again
+    assert len(trace) == 2
 
 
 def test_counting_tokens_is_no_model_call(twice):

@@ -9,9 +9,12 @@ import queue
 import socket
 import threading
 import time
+import uuid
 
 import anyio
 import httpx2
+import langsmith
+import openai
 import pytest
 import requests
 import urllib3
@@ -141,6 +144,40 @@ def test_an_exporter_older_than_the_replay_sends_nothing(empty, lib):
         assert answers.get(timeout=30).json() == {"sent": True}
     posts.put(None)
     exporter.join()
+
+
+@pytest.mark.usefixtures("both")
+def test_a_tracing_client_that_never_stops_changes_nothing(path, play):
+    """The real client of a tracing service, whose own thread uploads a run every few steps."""
+    asked = [f"question {number}" for number in range(30)]
+
+    def agent(url, tracing):
+        with openai.OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as sdk:
+            for text in asked:
+                inputs = {"messages": [{"role": "user", "content": text}]}
+                run = uuid.uuid4()
+                order = f"20261207T101010000000Z{run}"
+                tracing.create_run("step", inputs, "llm", id=run, trace_id=run, dotted_order=order)
+                sdk.chat.completions.create(model="m", **inputs)
+        tracing.flush()
+
+    info = Interaction.answer("/info", {}, method="GET")
+    with (
+        StandIn([play.chat() for _ in asked]) as model,
+        StandIn([info, Interaction.answer("/runs/multipart", {})], match="body") as uploads,
+    ):
+        tracing = langsmith.Client(api_url=uploads.url, api_key="lsv2_pt_" + "0f" * 20)
+        with rewind.record(path):
+            agent(model.url, tracing)
+        sent, connections = len(uploads.requests), uploads.connections
+        assert sent > 0
+        with rewind.replay(path) as session:
+            agent(model.url, tracing)
+            assert session.cursor == len(asked)
+        assert (len(uploads.requests), uploads.connections) == (sent, connections)
+        assert len(model.requests) == len(asked)
+        tracing.cleanup()
+    assert [event.name for event in rewind.Trace.open(path)] == ["openai.chat"] * len(asked)
 
 
 def test_telemetry_is_not_recorded(path):
