@@ -33,6 +33,15 @@ if TYPE_CHECKING:
         UnconsumedEventsWarning,
     )
     from .integrations import auto_patch, patch_anthropic, patch_openai
+    from .matching import (
+        FuzzyMatcher,
+        Matcher,
+        OrderedMatcher,
+        ParallelMatcher,
+        StrictMatcher,
+        lexical_similarity,
+        set_similarity,
+    )
     from .session import Session, current_session, fork, record, replay
     from .testing import NeverCalled, ScriptedLLM
     from .trace import Event, Trace
@@ -56,6 +65,16 @@ _ERRORS = (
     "UnconsumedEventsWarning",
 )
 
+_MATCHING = (
+    "FuzzyMatcher",
+    "Matcher",
+    "OrderedMatcher",
+    "ParallelMatcher",
+    "StrictMatcher",
+    "lexical_similarity",
+    "set_similarity",
+)
+
 _HOME: dict[str, str] = {
     **dict.fromkeys(_ERRORS, "errors"),
     **dict.fromkeys(("llm", "memory", "tool"), "decorators"),
@@ -64,6 +83,7 @@ _HOME: dict[str, str] = {
     **dict.fromkeys(("auto_patch", "patch_anthropic", "patch_openai"), "integrations"),
     **dict.fromkeys(("DiffEntry", "TraceDiff", "diff_traces", "render_text"), "diff"),
     **dict.fromkeys(("Accounting", "ModelPrice", "ModelUsage", "account"), "accounting"),
+    **dict.fromkeys(_MATCHING, "matching"),
     **dict.fromkeys(("NeverCalled", "ScriptedLLM"), "testing"),
 }
 _MODULES = ("integrations", "testing")
@@ -74,11 +94,15 @@ __all__ = [
     "DivergenceError",
     "Event",
     "FuzzyMatchWarning",
+    "FuzzyMatcher",
     "LiveCallDuringReplay",
     "LossySerializationWarning",
+    "Matcher",
     "ModelPrice",
     "ModelUsage",
     "NeverCalled",
+    "OrderedMatcher",
+    "ParallelMatcher",
     "PatchGapWarning",
     "RecordingWarning",
     "ReplayDriftWarning",
@@ -89,6 +113,7 @@ __all__ = [
     "ScriptedLLM",
     "Session",
     "SessionError",
+    "StrictMatcher",
     "ThreadlessCallWarning",
     "Trace",
     "TraceDamageWarning",
@@ -101,6 +126,7 @@ __all__ = [
     "diff_traces",
     "fork",
     "integrations",
+    "lexical_similarity",
     "llm",
     "memory",
     "patch_anthropic",
@@ -108,6 +134,7 @@ __all__ = [
     "record",
     "render_text",
     "replay",
+    "set_similarity",
     "tool",
 ]
 

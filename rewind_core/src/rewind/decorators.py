@@ -13,7 +13,7 @@ from .calls import LLM_ABSORBS, Call, Kind
 from .canonical import from_plain, to_plain
 from .errors import LossySerializationWarning, ReplayedError, RewindError
 from .session import any_open, find, warn_stray
-from .session.session import say
+from .session.saying import say
 
 if TYPE_CHECKING:
     from .canonical import Plain

@@ -6,7 +6,6 @@ Two steps are equal when they asked the same (the event's identity) and were ans
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -18,12 +17,13 @@ from .canonical import fingerprint, to_plain
 from .formats import Reading, read
 from .formats.values import json_text
 from .matching.report import first_difference
+from .matching.similarity import letter_ratio, slow_ratio
 from .trace import Trace
 
 if TYPE_CHECKING:
     from .trace import Event
 
-__all__ = ["DiffEntry", "Op", "TraceDiff", "diff_traces", "render_text", "similarity"]
+__all__ = ["DiffEntry", "Op", "TraceDiff", "diff_traces", "render_text"]
 
 Op = Literal["equal", "changed", "deleted", "inserted"]
 _SAMPLE = 4000
@@ -81,11 +81,6 @@ def diff_traces(a: Trace | str | Path, b: Trace | str | Path) -> TraceDiff:
     tail = zip(ours[len(ours) - end :], theirs[len(theirs) - end :], strict=True)
     entries += [_equal(x, y) for x, y in tail]
     return TraceDiff(a=left, b=right, entries=tuple(entries))
-
-
-def similarity(a: str, b: str) -> float:
-    """Likeness of two texts between 0 and 1."""
-    return _ratio()(a, b)
 
 
 def _opened(trace: Trace | str | Path) -> Trace:
@@ -211,9 +206,9 @@ def _gap(ours: Sequence[Event], theirs: Sequence[Event]) -> Iterator[DiffEntry]:
 
 
 def _pairs(ours: Sequence[Event], theirs: Sequence[Event]) -> list[tuple[int, int, float]]:
-    ratio = _ratio()
+    ratio = letter_ratio()
     left, right = [_sample(event) for event in ours], [_sample(event) for event in theirs]
-    if len(ours) * len(theirs) > (2500 if ratio is not _difflib_ratio else 100):
+    if len(ours) * len(theirs) > (2500 if ratio is not slow_ratio else 100):
         names = [(e.kind, e.name) for e in ours], [(e.kind, e.name) for e in theirs]
         return [(x, y, ratio(left[x], right[y])) for x, y in _longest_common(*names)]
     return _most_alike(ours, theirs, lambda x, y: ratio(left[x], right[y]))
@@ -264,18 +259,6 @@ def _answer(event: Event, reading: Reading | None = None) -> str:
     reading = reading or read(event, history=False)
     calls = [f"{call.name}({call.arguments})" for call in reading.tool_calls]
     return "\n".join(part for part in (reading.text, *calls) if part)
-
-
-def _difflib_ratio(a: str, b: str) -> float:
-    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()
-
-
-def _ratio() -> Callable[[str, str], float]:
-    try:
-        from rapidfuzz import fuzz
-    except ImportError:
-        return _difflib_ratio
-    return lambda a, b: fuzz.ratio(a, b) / 100
 
 
 def _line(event: Event | None, *, verbose: bool) -> str:

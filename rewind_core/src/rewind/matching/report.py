@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..canonical import Plain
     from ..trace import Event
 
-__all__ = ["Miss", "first_difference", "report"]
+__all__ = ["Miss", "first_difference", "report", "short"]
 
 _LIMIT = 4000
 
@@ -50,6 +50,15 @@ class Miss:
         return cls(call, f"step {event.seq} of the recording is damaged: {event.damage}", event)
 
     @classmethod
+    def precise(cls, call: Call, event: Event, likeness: float, where: str) -> Miss:
+        return cls(
+            call,
+            f"step {event.seq} is similar ({likeness:.2f}) but {where or 'its text'} differs, "
+            "and that is never served approximately",
+            event,
+        )
+
+    @classmethod
     def unknown(cls, call: Call, event: Event | None) -> Miss:
         if event is None:
             return cls(call, "the recording has no further call", None)
@@ -81,7 +90,8 @@ def first_difference(a: object, b: object, path: str = "") -> tuple[str, object,
     return path.lstrip(".") or "(request)", a, b
 
 
-def _short(value: object, size: int = 300) -> str:
+def short(value: object, size: int = 300) -> str:
+    """A value as JSON, cut to `size` characters."""
     if value is ...:
         return "(missing)"
     try:
@@ -118,8 +128,8 @@ def report(miss: Miss, *, path: str, step: int) -> DivergenceError:
             where, old, new = found
             lines += [
                 f"  first difference: {where}",
-                f"    recorded: {_short(old)}",
-                f"    now:      {_short(new)}",
+                f"    recorded: {short(old)}",
+                f"    now:      {short(new)}",
                 *("    " + line for line in _text_diff(old, new)),
             ]
     lines.append(f"  look at the step: rewind cat {path} --event {at}")

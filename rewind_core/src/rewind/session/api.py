@@ -10,13 +10,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import SessionError, TraceDamageWarning
+from ..matching import Matcher, Strategy, check_match, strategy_for
 from ..redact import Masker
 from ..trace import Event, Trace, TraceWriter
 from . import registry
 from .arguments import check_choice, check_hook, check_step, host_names
 from .ending import settle
 from .lineage import Line, current_line, open_line, reset_line, set_line
-from .session import Hook, Session, say
+from .saying import say
+from .session import Hook, Session
 
 if TYPE_CHECKING:
     from ..canonical import Plain
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["SessionContext", "fork", "record", "replay"]
 
 Scope = Literal["context", "process"]
-_MATCHERS = ("strict",)
 
 
 class SessionContext:
@@ -138,7 +139,7 @@ def record(
 def replay(
     path: str | os.PathLike[str],
     *,
-    match: str = "strict",
+    match: str | Strategy | Matcher = "strict",
     require_full_consumption: bool = False,
     on_step: Callable[[Event], object] | None = None,
     break_at: int | None = None,
@@ -152,6 +153,10 @@ def replay(
 ) -> SessionContext:
     """Replay the trace at `path`, offline.
 
+    `match` says which recorded event answers a call: "strict" (the same request, in the order of
+    its line of execution), "ordered" (by position, whatever is asked), "fuzzy" (the most similar
+    request), "parallel" (the same request, in any order), a configured one such as
+    `FuzzyMatcher(threshold=0.8)`, or a `Matcher` of your own.
     `on_step` is called with each served event, `break_at` calls `breakpoint()` at that step,
     `allow_hosts` lists hosts that may be connected to all the same, `retries="final"` serves
     only the last attempt of a retried call.
@@ -159,7 +164,7 @@ def replay(
     Raises `TraceFormatError` if the trace cannot be read, `DivergenceError` (at the call, or at
     exit) when the run leaves the recording.
     """
-    check_choice("match", match, _MATCHERS)
+    check_match(match, forking=False)
     check_choice("retries", retries, ("all", "final"))
     if break_at is not None:
         check_step("break_at", break_at)
@@ -168,9 +173,10 @@ def replay(
     allowed, ignored = host_names("allow_hosts", allow_hosts), host_names("ignore", ignore)
 
     def open_session() -> Session:
+        trace = _opened(path)
         return Session(
-            mode="replay", path=Path(path), trace=_opened(path), redact=redact,
-            normalize=normalize, on_step=on_step, break_at=break_at,
+            mode="replay", path=Path(path), trace=trace, redact=redact,
+            strategy=strategy_for(match, trace, forking=False), normalize=normalize, on_step=on_step, break_at=break_at,
             require_full_consumption=require_full_consumption, allow_hosts=allowed,
             ignore=ignored, retries=retries, capture_all=capture_all,
         )  # fmt: skip
@@ -182,7 +188,7 @@ def fork(
     path: str | os.PathLike[str],
     *,
     at: int,
-    match: str = "strict",
+    match: str | Strategy | Matcher = "strict",
     save_as: str | os.PathLike[str] | None = None,
     redact: Hook | None = None,
     normalize: Hook | None = None,
@@ -197,7 +203,7 @@ def fork(
 
     Raises `SessionError` if `at` is out of range or `save_as` is the trace itself.
     """
-    check_choice("match", match, _MATCHERS)
+    check_match(match, forking=True)
     check_step("at", at)
     _check_common(scope, redact, normalize)
     ignored = host_names("ignore", ignore)
@@ -222,6 +228,7 @@ def fork(
             )
         return Session(
             mode="fork", path=source, trace=trace, at=at, writer=writer, redact=redact,
+            strategy=strategy_for(match, trace, forking=True),
             normalize=normalize, ignore=ignored, capture_all=capture_all,
         )  # fmt: skip
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from .saying import say
+
 if TYPE_CHECKING:
     from ..boundary import Codec
     from ..trace import Event
@@ -44,6 +46,7 @@ class Serve:
     event: Event
     hints: Hints
     ordered: bool = True
+    note: tuple[str, type[Warning]] | None = None
 
     def wait(self) -> None:
         """Hold a thread until what was delivered earlier in the recording has been."""
@@ -56,6 +59,8 @@ class Serve:
 
     def deliver(self, codec: Codec[T]) -> T:
         """Hand the event to the caller: the recorded value, or the recorded error raised."""
+        if self.note is not None:
+            say(*self.note)
         self.session.delivered(self.event)
         return codec.serve(self.event, self.hints)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DivergenceError, UnconsumedEventsWarning
-from .session import say
+from .saying import say
 
 if TYPE_CHECKING:
     from ..trace import Event
@@ -61,7 +61,7 @@ def settle(session: Session, error: BaseException | None) -> None:
         return
     if session.mode == "fork":
         return
-    skipped = session.tape.skipped()
+    skipped = session.tape.skipped() if session.strategy.in_order else []
     if skipped:
         raise _incomplete(session, skipped, "was skipped: a later call of its line was served")
     rest = session.tape.left_over()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import SessionError, ThreadlessCallWarning
 from .lineage import current_line
+from .saying import say
 
 if TYPE_CHECKING:
     from .session import Session
@@ -73,7 +74,6 @@ def warn_stray(name: str) -> None:
     if _warned_stray or not _open:
         return
     _warned_stray = True
-    from .session import say
 
     say(
         f"{name} was called outside every open session and is neither recorded nor served; "

@@ -6,11 +6,9 @@ import itertools
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 import traceback
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..canonical import decode, encode, parse_json, request_id, to_plain
 from ..errors import DivergenceError, RecordingWarning, SessionError
-from ..matching import Miss, Tape, report
+from ..matching import Choice, Miss, Strategy, StrictMatcher, Tape, report
 from ..redact import Edit, Masker, apply_edits
 from ..trace import Event, EventRecord, Trace, TraceWriter, Value
 from .copying import copy_event
@@ -26,6 +24,7 @@ from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import Line, Node, current_line, open_line, set_line
 from .order import DeliveryOrder
 from .requests import Requests
+from .saying import say
 from .slots import Slot
 
 if TYPE_CHECKING:
@@ -37,14 +36,6 @@ __all__ = ["Hook", "Session"]
 Hook = Callable[[Any], Any]
 _ASIDE = Aside()
 _JSON_LINE = re.compile(rb"^(?:data:[ \t]*)?([{\[].*)$", re.MULTILINE)
-
-
-def say(message: str, category: type[Warning]) -> None:
-    """Warn, also where warnings are errors: then on stderr."""
-    try:
-        warnings.warn(message, category, stacklevel=3)
-    except Warning:
-        print(f"rewind: {message}", file=sys.stderr)
 
 
 def _renumber(numbers: dict[int, int], seq: int | None, otherwise: int) -> int:
@@ -59,6 +50,9 @@ class Session:
     `new_events` the events that a fork made live.
     """
 
+    _troubled = False
+    _went_live = False
+
     def __init__(
         self,
         *,
@@ -68,6 +62,7 @@ class Session:
         at: int | None = None,
         writer: TraceWriter | None = None,
         masker: Masker | None = None,
+        strategy: Strategy | None = None,
         redact: Hook | None = None,
         normalize: Hook | None = None,
         on_step: Callable[[Event], object] | None = None,
@@ -101,10 +96,9 @@ class Session:
         self._writer = writer
         self._seq = itertools.count()
         self._labels: dict[str, str] = {}
-        self._troubled = False
         self._scratch: Path | None = None
-        self._went_live = False
         self._started = 0
+        self.strategy: Strategy = strategy or StrictMatcher()
         self._tape = Tape(trace.events if trace is not None else (), at)
         ticks = [t for e in self._tape.events.values() for t in (*e.ticks, e.ended)]
         self.order = DeliveryOrder(ticks)
@@ -166,13 +160,17 @@ class Session:
     def _answer(self, call: Call, line: Line) -> Decision | Miss:
         if self.mode == "fork" and self._past_fork(line):
             return Live(self._reserve(call, line, None))
-        found = self._tape.match(call, line)
-        if isinstance(found, Miss):
-            if found.event is not None and found.event.damage is not None:
-                self._tape.served.add(found.event.seq)  # asked for: what follows it can be served
-            elif self.mode == "fork" and self._tape.expected(line) is None:
+        choice = self.strategy.choose(self._tape, call, line)
+        if isinstance(choice, Miss):
+            if choice.event is not None and choice.event.damage is not None:
+                self._tape.served.add(choice.event.seq)  # asked for: what follows it can be served
+            elif self.mode == "fork" and self.strategy.at_end(self._tape, line):
                 return Live(self._reserve(call, line, None))
-            return found
+            return choice
+        return self._give(choice, call, line)
+
+    def _give(self, choice: Choice, call: Call, line: Line) -> Decision:
+        found = choice.event
         if self.mode == "fork" and self._tape.crosses_limit(found):
             slot = self._reserve(call, line, found)
             self._tape.take(found, call, slot.node, run=True)
@@ -191,7 +189,7 @@ class Session:
         set_line(line.past(node))
         retried = self._tape.next_attempt(found) is not None
         hints = Hints(retry_next=retried, final=self.retries == "final")
-        return Serve(self, found, hints, not found.attempt)
+        return Serve(self, found, hints, not found.attempt, choice.note)
 
     def _settle_order(self, seq: int) -> None:
         """Nobody will wait for this event: it is not delivered on its own."""
