@@ -15,9 +15,15 @@ __all__ = ["Tape"]
 
 
 class Tape:
-    """The recorded events with `seq < limit`, and which of them have been served."""
+    """The recorded events with `seq < limit`, and which of them have been served.
 
-    def __init__(self, events: Sequence[Event], limit: int | None = None) -> None:
+    With `in_order` it notes which events were overtaken by a later one of their line.
+    """
+
+    def __init__(
+        self, events: Sequence[Event], limit: int | None = None, *, in_order: bool = True
+    ) -> None:
+        self._in_order = in_order
         self.limit = limit if limit is not None else len(events) and events[-1].seq + 1
         self.events = {event.seq: event for event in events if event.seq < self.limit}
         self.served: set[int] = set()
@@ -44,6 +50,10 @@ class Tape:
 
     def __len__(self) -> int:
         return len(self.events)
+
+    def ticks(self) -> list[int]:
+        """The ticks of all starts, deliveries and ends."""
+        return [tick for event in self.events.values() for tick in (*event.ticks, event.ended)]
 
     def open_with(self, identity: str) -> Iterator[int]:
         """Unserved, reachable events of this identity, the earliest first."""
@@ -129,7 +139,7 @@ class Tape:
         if call.origin is not None and event.upstream is not None:
             self._label_of[call.origin] = event.upstream
             self._origin_of[event.upstream] = call.origin
-        skipped = self._open_ancestor(event.after)
+        skipped = self._open_ancestor(event.after) if self._in_order else None
         while skipped is not None:
             self._passed.setdefault(skipped, []).append(node)
             skipped = self._open_ancestor(self.events[skipped].after)

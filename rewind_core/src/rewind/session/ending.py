@@ -61,7 +61,7 @@ def settle(session: Session, error: BaseException | None) -> None:
         return
     if session.mode == "fork":
         return
-    skipped = session.tape.skipped() if session.strategy.in_order else []
+    skipped = session.tape.skipped()
     if skipped:
         raise _incomplete(session, skipped, "was skipped: a later call of its line was served")
     rest = session.tape.left_over()

@@ -34,6 +34,11 @@ class DeliveryOrder:
         self._moved = threading.Condition()
         self.progress = 0
 
+    @property
+    def end(self) -> int:
+        """The first tick after the recorded ones."""
+        return self._ticks[-1] + 1 if self._ticks else 0
+
     def mark(self, tick: int) -> None:
         """Note that the start or end with this tick has happened."""
         with self._moved:

@@ -99,10 +99,10 @@ class Session:
         self._scratch: Path | None = None
         self._started = 0
         self.strategy: Strategy = strategy or StrictMatcher()
-        self._tape = Tape(trace.events if trace is not None else (), at)
-        ticks = [t for e in self._tape.events.values() for t in (*e.ticks, e.ended)]
-        self.order = DeliveryOrder(ticks)
-        self._ticks = itertools.count(max(ticks, default=-1) + 1)
+        events = trace.events if trace is not None else ()
+        self._tape = Tape(events, at, in_order=self.strategy.in_order)
+        self.order = DeliveryOrder(self._tape.ticks())
+        self._ticks = itertools.count(self.order.end)
 
     # -- what the user sees ------------------------------------------------------------------
 
