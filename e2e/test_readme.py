@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,5 +20,17 @@ def test_a_block_runs_as_pasted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if "import pytest" in example.source:
+        replay_as_a_test(example.source, tmp_path)
+        return
     eval_example.run(example)
     assert sorted(file.name for file in tmp_path.glob("*.rewind")) == ["fixed.rewind", "run.rewind"]
+
+
+def replay_as_a_test(source: str, folder: Path) -> None:
+    (folder / "test_readme_block.py").write_text(source, encoding="utf-8")
+    for more in (["--rewind-record"], []):
+        command = [sys.executable, "-m", "pytest", "-q", *more, "test_readme_block.py"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / "traces" / "weekend.rewind").exists()
