@@ -49,4 +49,5 @@ def copy_event(
         chunks=len(chunks),
         truncated=event.truncated,
         error=event.error_plain,
+        returned=event.returned_plain,
     )

@@ -135,13 +135,20 @@ class Slot:
             self._chunks += 1
             self.session.write_chunk(self.seq, data, more=more)
 
-    def done(self, truncated: str | None = None, error: dict[str, Plain] | None = None) -> None:
+    def done(
+        self,
+        truncated: str | None = None,
+        error: dict[str, Plain] | None = None,
+        returned: Plain = None,
+    ) -> None:
         if self._state != "streaming":
             return
         if self._stream is not None:
             self._write_pieces(self._stream.flush())
         self._state = "closed"
         masked = self.session.scrub(self._masker.plain(error)) if error is not None else None
+        given = self.session.scrub(self._masker.plain(returned)) if returned is not None else None
         self.session.write_done(
-            self.seq, ms=self._ms, chunks=self._chunks, truncated=truncated, error=masked
-        )
+            self.seq, ms=self._ms, chunks=self._chunks, truncated=truncated, error=masked,
+            returned=given,
+        )  # fmt: skip

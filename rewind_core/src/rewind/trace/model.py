@@ -249,6 +249,11 @@ class Event:
         return UNSET if line.value is UNSET else decode(bytes(line.value))
 
     @property
+    def returned_plain(self) -> Plain:
+        """What a generator returned at its end, as plain data."""
+        return None if self._found.done is None else self._found.done.returned
+
+    @property
     @_guarded
     def error_plain(self) -> dict[str, Plain] | None:
         """The recorded error of the call or of its stream, as plain data."""

@@ -196,6 +196,7 @@ class DoneLine(_Line):
     chunks: int = 0
     truncated: str | None = None
     error: dict[str, Any] | None = None
+    returned: Any = None
 
 
 class EndLine(_Line):

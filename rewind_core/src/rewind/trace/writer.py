@@ -109,9 +109,13 @@ class TraceWriter:
         chunks: int,
         truncated: str | None = None,
         error: dict[str, Plain] | None = None,
+        returned: Plain = None,
     ) -> None:
         """Note that a stream has ended; `truncated` says why it was left early."""
-        line = DoneLine(done=seq, ms=ms, tick=tick, chunks=chunks, truncated=truncated, error=error)
+        line = DoneLine(
+            done=seq, ms=ms, tick=tick, chunks=chunks, truncated=truncated, error=error,
+            returned=returned,
+        )  # fmt: skip
         self._write(lambda: encode(line))
 
     def close(self, events: int) -> Path:

@@ -41,7 +41,7 @@ def _resolve(type_name: str) -> type[Exception] | None:
     return found if isinstance(found, type) and issubclass(found, Exception) else None
 
 
-def revive(error: Mapping[str, Plain], *, step: int = 0) -> Exception:
+def revive(error: Mapping[str, Plain], step: int = 0) -> Exception:
     """The recorded error as an instance of its own class, or a `ReplayedError` naming it."""
     type_name, message = str(error.get("type", "")), str(error.get("message", ""))
     found = _resolve(type_name)

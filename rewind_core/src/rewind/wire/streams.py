@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ class Ending:
     """What comes after the last recorded chunk of an event."""
 
     event: Event
+    revive: Callable[[dict[str, Any], int], BaseException] = revive
 
     def arrive(self) -> None:
         """Before the last chunk: wait for what ended earlier in the recording."""
@@ -56,7 +57,7 @@ class Ending:
         """Raise the recorded error; refuse to invent what the recording never read."""
         error = self.event.error_plain
         if error is not None:
-            raise revive(error, step=self.event.seq)
+            raise self.revive(error, self.event.seq)
         if self.event.truncated is None:
             return
         reason = (

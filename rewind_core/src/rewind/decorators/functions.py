@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .boundary import arun, run
-from .calls import LLM_ABSORBS, Call, Kind
-from .canonical import from_plain, to_plain
-from .errors import LossySerializationWarning, ReplayedError, RewindError
-from .session import any_open, find, warn_stray
-from .session.saying import say
+from ..boundary import arun, run
+from ..calls import LLM_ABSORBS, Call, Kind
+from ..canonical import from_plain, to_plain
+from ..errors import LossySerializationWarning
+from ..session import any_open, find, warn_stray
+from ..session.saying import say
+from .replayed import dump_error, revive_error
+from .streams import AsyncStreamCodec, Source, StreamCodec, async_driver, drive
 
 if TYPE_CHECKING:
-    from .canonical import Plain
-    from .session import Hints, Session, Slot
-    from .trace import Event
+    from ..session import Hints, Session, Slot
+    from ..trace import Event
 
 __all__ = ["llm", "memory", "tool"]
 
@@ -55,32 +55,77 @@ def memory(function: Any = None, /, *, name: str | None = None) -> Any:
 def _decorate(function: Any, kind: Kind, name: str | None) -> Any:
     if function is None:
         return functools.partial(_decorate, kind=kind, name=name)
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"@rewind.{kind} takes functions and coroutines, not generator functions")
+    if isinstance(function, (staticmethod, classmethod)):
+        method: Any = function
+        return type(method)(_decorate(method.__func__, kind, name))
     wrapped = _Function(function, kind, name or _name_of(function))
+    if inspect.isgeneratorfunction(function):
+        return _generator(function, wrapped)
+    if inspect.isasyncgenfunction(function):
+        return _async_generator(function, wrapped)
     if inspect.iscoroutinefunction(function):
+        return _coroutine(function, wrapped)
+    return _function(function, wrapped)
 
-        @functools.wraps(function)
-        async def acall(*args: Any, **kwargs: Any) -> Any:
-            session = find() if any_open() else None
-            if session is None:
-                warn_stray(wrapped.name)
-                return await function(*args, **kwargs)
-            call = wrapped.call(session, args, kwargs)
-            return await arun(session, call, lambda: function(*args, **kwargs), _CODEC)
 
-        return acall
+def _session_for(wrapped: _Function) -> Session | None:
+    session = find() if any_open() else None
+    if session is None:
+        warn_stray(wrapped.name)
+    return session
 
+
+def _function(function: Any, wrapped: _Function) -> Any:
     @functools.wraps(function)
     def scall(*args: Any, **kwargs: Any) -> Any:
-        session = find() if any_open() else None
+        session = _session_for(wrapped)
         if session is None:
-            warn_stray(wrapped.name)
             return function(*args, **kwargs)
         call = wrapped.call(session, args, kwargs)
         return run(session, call, lambda: function(*args, **kwargs), _CODEC)
 
     return scall
+
+
+def _coroutine(function: Any, wrapped: _Function) -> Any:
+    @functools.wraps(function)
+    async def acall(*args: Any, **kwargs: Any) -> Any:
+        session = _session_for(wrapped)
+        if session is None:
+            return await function(*args, **kwargs)
+        call = wrapped.call(session, args, kwargs)
+        return await arun(session, call, lambda: function(*args, **kwargs), _CODEC)
+
+    return acall
+
+
+def _generator(function: Any, wrapped: _Function) -> Any:
+    @functools.wraps(function)
+    def gcall(*args: Any, **kwargs: Any) -> Any:
+        def live() -> Source:
+            return Source(function(*args, **kwargs))
+
+        session = _session_for(wrapped)
+        if session is None:
+            return (yield from drive(live()))
+        call = wrapped.call(session, args, kwargs)
+        return (yield from drive(run(session, call, live, _STREAM_CODEC)))
+
+    return gcall
+
+
+def _async_generator(function: Any, wrapped: _Function) -> Any:
+    async def opened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Source:
+        async def live() -> Source:
+            return Source(function(*args, **kwargs))
+
+        session = _session_for(wrapped)
+        if session is None:
+            return await live()
+        call = wrapped.call(session, args, kwargs)
+        return await arun(session, call, live, _ASYNC_STREAM_CODEC)
+
+    return async_driver(function, opened)
 
 
 def _name_of(function: Any) -> str:
@@ -167,55 +212,5 @@ class _ValueCodec:
 
 
 _CODEC = _ValueCodec()
-_SCALARS = (str, int, float, bool, type(None))
-
-
-def dump_error(error: BaseException) -> dict[str, Plain]:
-    """An exception as data: its class, message, arguments and plain attributes."""
-    kind = type(error)
-    attributes = {k: v for k, v in vars(error).items() if isinstance(v, _SCALARS)}
-    try:
-        message = str(error)
-    except Exception:  # noqa: BLE001 - a foreign __str__
-        message = f"<{kind.__name__} whose str() fails>"
-    return {
-        "type": f"{kind.__module__}:{kind.__qualname__}",
-        "message": message,
-        "args": to_plain(list(error.args)),
-        "attributes": to_plain(attributes),
-    }
-
-
-def find_error_class(spec: object) -> type[BaseException] | None:
-    """The exception class named `module:Qualname`, if its module is imported; else `None`."""
-    module, _, qualname = str(spec).partition(":")
-    found: Any = sys.modules.get(module)
-    for part in qualname.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, type) and issubclass(found, BaseException) else None
-
-
-def revive_error(error: dict[str, Plain], step: int) -> BaseException:
-    """The recorded error as an instance of `ReplayedError` and of its own class."""
-    original = find_error_class(error.get("type"))
-    message = str(error.get("message", ""))
-    args = cast("list[Any]", from_plain(error.get("args") or []))
-    raised: BaseException
-    try:
-        if original is None:
-            raise TypeError
-        if not issubclass(original, Exception) or issubclass(original, RewindError):
-            return original(*args)
-        both = type(
-            original.__name__, (ReplayedError, original), {"__module__": original.__module__}
-        )
-        raised = both.__new__(both, *args)
-        raised.args = tuple(args)
-        raised.__dict__.update(cast("dict[str, Any]", from_plain(error.get("attributes") or {})))
-    except Exception:  # noqa: BLE001 - a foreign class that cannot be made again
-        raised = ReplayedError(message)
-    replayed = cast("ReplayedError", raised)
-    replayed.original_type = str(error.get("type", "")).replace(":", ".")
-    replayed.original_message = message
-    replayed.step = step
-    return raised
+_STREAM_CODEC = StreamCodec(_lossy)
+_ASYNC_STREAM_CODEC = AsyncStreamCodec(_lossy)
