@@ -10,7 +10,7 @@ from .codec import NOT_JSON, NotJson, Plain, decode, encode, encode_sorted, pars
 from .identity import Chains, Links, RequestIdentity, fingerprint, request_id
 from .memo import PrefixMemo
 from .parsing import JsonParser
-from .plain import to_plain
+from .plain import class_name, to_plain
 from .revive import from_plain
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Plain",
     "PrefixMemo",
     "RequestIdentity",
+    "class_name",
     "decode",
     "encode",
     "encode_sorted",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from ..boundary import arun, run
 from ..calls import LLM_ABSORBS, Call, Kind
-from ..canonical import from_plain, to_plain
+from ..canonical import class_name, from_plain, to_plain
 from ..errors import LossySerializationWarning
 from ..session import any_open, find, warn_stray
 from ..session.saying import say
@@ -129,6 +129,8 @@ def _async_generator(function: Any, wrapped: _Function) -> Any:
 
 
 def _name_of(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[Any]", function).func
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return str(name).split("<locals>.")[-1]
 
@@ -152,7 +154,8 @@ class _Function:
             self._signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self._signature = None
-        parameters = self._signature.parameters.values() if self._signature else ()
+        parameters = list(self._signature.parameters.values()) if self._signature else []
+        self._receiver = _receiver_of(function, [p.name for p in parameters])
         self._only_kwargs = [p.kind for p in parameters] == [inspect.Parameter.VAR_KEYWORD]
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -183,6 +186,8 @@ class _Function:
 
     def call(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         arguments = self._arguments(args, kwargs)
+        if self._receiver in arguments:
+            arguments[self._receiver] = _described(arguments[self._receiver])
         request, identity = session.requests.arguments(self.head, arguments, _lossy)
         return Call(
             kind=self.kind,
@@ -192,6 +197,22 @@ class _Function:
             id=identity,
             absorbs=self.absorbs,
         )
+
+
+def _receiver_of(function: Any, parameters: list[str]) -> str:
+    """The name of a method's first parameter; empty for other functions."""
+    owner = str(getattr(function, "__qualname__", "")).rpartition(".")[0]
+    is_method = owner != "" and not owner.endswith("<locals>")
+    return parameters[0] if is_method and parameters[:1] in (["self"], ["cls"]) else ""
+
+
+def _described(receiver: object) -> object:
+    """What a method was called on: a data object as it is, else the name of its class."""
+    if isinstance(receiver, type):
+        return class_name(receiver)
+    plain = to_plain(receiver)
+    lost = isinstance(plain, dict) and "$repr" in cast("dict[str, object]", plain)
+    return class_name(type(receiver)) if lost else receiver
 
 
 class _ValueCodec:
