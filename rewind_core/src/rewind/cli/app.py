@@ -163,6 +163,35 @@ def cat(
     _name_damage(found)
 
 
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="PATH", help="Where to write it.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+
+
+@app.command()
+def compact(
+    trace: TracePath,
+    output: Output = None,
+    use_gzip: Annotated[bool, typer.Option("--gzip", help="gzip instead of zstd.")] = False,
+    force: Force = False,
+) -> None:
+    """Pack a finished trace; every command and session reads it as it is."""
+    from . import files
+    from .console import Out
+
+    files.compact(_opened(trace), Out(), output, "gzip" if use_gzip else "zstd", force=force)
+
+
+@app.command()
+def repair(trace: TracePath, output: Output = None, force: Force = False) -> None:
+    """Write what can be read of a damaged or cut-off trace to a sound one; say what is lost."""
+    from . import files
+    from .console import Out
+
+    files.repair(_opened(trace), Out(), output, force=force)
+
+
 @app.command()
 def doctor() -> None:
     """What is installed, and what would get in the way."""

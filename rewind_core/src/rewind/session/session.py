@@ -18,8 +18,7 @@ from ..canonical import decode, encode, parse_json, request_id, to_plain
 from ..errors import DivergenceError, RecordingWarning, SessionError
 from ..matching import Choice, Miss, Strategy, StrictMatcher, Tape, report
 from ..redact import Edit, Masker, apply_edits
-from ..trace import Event, EventRecord, Trace, TraceWriter, Value
-from .copying import copy_event
+from ..trace import Event, EventRecord, Trace, TraceWriter, Value, copy_event
 from .decisions import Aside, Decision, Hints, Live, Serve
 from .lineage import Line, Node, current_line, open_line, set_line
 from .order import DeliveryOrder
@@ -269,6 +268,7 @@ class Session:
                 seq=numbers[seq],
                 after=after if seq == event.seq else _renumber(numbers, source.after, node.seq),
                 parent=parent if seq == event.seq else _renumber(numbers, source.parent, node.seq),
+                meta={**source.meta, "live": False},
             )
 
     def _need_writer(self) -> None:

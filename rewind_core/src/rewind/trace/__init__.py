@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .copying import copy_event
 from .model import Event, Trace
 from .reader import Damage
 from .records import UNSET, Body, EventRecord, Value, WireRecord
+from .repair import Repaired, repair
 from .writer import VERSION, TraceWriter
 
 __all__ = [
@@ -14,8 +16,11 @@ __all__ = [
     "Damage",
     "Event",
     "EventRecord",
+    "Repaired",
     "Trace",
     "TraceWriter",
     "Value",
     "WireRecord",
+    "copy_event",
+    "repair",
 ]

@@ -60,6 +60,7 @@ class TraceWriter:
         mode: str = "record",
         meta: dict[str, Plain] | None = None,
         forked_from: Plain = None,
+        created: float | None = None,
     ) -> None:
         self.path = Path(path)
         self.id = uuid.uuid4().hex
@@ -74,7 +75,7 @@ class TraceWriter:
         header = HeaderLine(
             rewind=VERSION,
             id=self.id,
-            created=time.time(),
+            created=time.time() if created is None else created,
             mode=mode,
             forked_from=forked_from,
             meta=meta or {},

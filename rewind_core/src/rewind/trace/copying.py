@@ -1,13 +1,16 @@
-"""Copying a served event into a fork's own trace, renumbered, so that the fork replays from step 0."""
+"""Copying a readable event into another trace."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..trace import EventRecord, Value
+from .records import EventRecord, Value
 
 if TYPE_CHECKING:
-    from ..trace import Event, TraceWriter
+    from ..canonical import Plain
+    from .model import Event
+    from .writer import TraceWriter
 
 __all__ = ["copy_event"]
 
@@ -19,11 +22,11 @@ def copy_event(
     seq: int,
     after: int | None,
     parent: int | None,
+    meta: Mapping[str, Plain],
 ) -> None:
-    """Write `event` again under the number `seq`, with its place in this run.
+    """Write `event` again under the number `seq`, at this place in its line of execution.
 
-    It keeps its ticks: the fork has delivered it in the recorded order, and its live events count
-    on from the last tick of the recording.
+    It keeps its ticks. Of a request that cannot be read any more its identity is what is left.
     """
     writer.start(seq, event.kind, event.name)
     writer.event(
@@ -32,9 +35,8 @@ def copy_event(
             request=event.request_if_readable or {}, opaque_request=event.opaque_request,
             after=after, parent=parent, branch=list(event.branch), ticks=event.ticks,
             time=event.time, ms=event.ms, upstream=event.upstream, attempt=event.attempt,
-            meta={**event.meta, "live": False}, wire=event.wire, body=event.body,
-            value=event.value_plain, error=None if event.stream else event.error_plain,
-            stream=event.stream,
+            meta=dict(meta), wire=event.wire, body=event.body, value=event.value_plain,
+            error=None if event.stream else event.error_plain, stream=event.stream,
         )
     )  # fmt: skip
     if not event.stream:
