@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import integrations
-    from .accounting import Accounting, ModelPrice, ModelUsage, account
+    from .accounting import DEFAULT_PRICES, Accounting, ModelPrice, ModelUsage, account
     from .decorators import llm, memory, tool
     from .diff import DiffEntry, TraceDiff, diff_traces, render_text
     from .errors import (
@@ -82,13 +82,16 @@ _HOME: dict[str, str] = {
     **dict.fromkeys(("Event", "Trace"), "trace"),
     **dict.fromkeys(("auto_patch", "patch_anthropic", "patch_openai"), "integrations"),
     **dict.fromkeys(("DiffEntry", "TraceDiff", "diff_traces", "render_text"), "diff"),
-    **dict.fromkeys(("Accounting", "ModelPrice", "ModelUsage", "account"), "accounting"),
+    **dict.fromkeys(
+        ("DEFAULT_PRICES", "Accounting", "ModelPrice", "ModelUsage", "account"), "accounting"
+    ),
     **dict.fromkeys(_MATCHING, "matching"),
     **dict.fromkeys(("NeverCalled", "ScriptedLLM"), "testing"),
 }
 _MODULES = ("integrations", "testing")
 
 __all__ = [
+    "DEFAULT_PRICES",
     "Accounting",
     "DiffEntry",
     "DivergenceError",

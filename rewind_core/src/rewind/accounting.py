@@ -6,7 +6,7 @@ what the caller gives. What is unknown stays unknown: it is never counted as zer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,14 @@ from .formats import Reading, Usage, read
 if TYPE_CHECKING:
     from .trace import Event, Trace
 
-__all__ = ["Accounting", "ModelPrice", "ModelUsage", "account", "prices_known"]
+__all__ = [
+    "DEFAULT_PRICES",
+    "Accounting",
+    "ModelPrice",
+    "ModelUsage",
+    "account",
+    "prices_known",
+]
 
 UNKNOWN_MODEL = "(unknown model)"
 
@@ -148,6 +155,57 @@ def _price_list() -> Any:
     except ImportError:
         return None
     return genai_prices
+
+
+class _PriceList(Mapping[str, ModelPrice]):
+    """The installed price list, read when it is first looked at."""
+
+    def __init__(self) -> None:
+        self._prices: dict[str, ModelPrice] | None = None
+
+    def _read(self) -> dict[str, ModelPrice]:
+        if self._prices is None:
+            self._prices = dict(_listed_prices())
+        return self._prices
+
+    def __getitem__(self, model: str) -> ModelPrice:
+        return self._read()[model]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+
+DEFAULT_PRICES: Mapping[str, ModelPrice] = _PriceList()
+"""Today's list price of each model, by its name; empty without the `cost` extra.
+
+The first provider that lists a model counts. `account` is more exact: it knows the
+provider and the date of a call, and prices of cached tokens.
+"""
+
+
+def _listed_prices() -> Iterator[tuple[str, ModelPrice]]:
+    if _price_list() is None:
+        return
+    from genai_prices.data_snapshot import get_snapshot
+
+    now = datetime.now(tz=timezone.utc)
+    seen: set[str] = set()
+    for provider in get_snapshot().providers:
+        for model in provider.models:
+            price = model.get_prices(now)
+            sent, made = _base(price.input_mtok), _base(price.output_mtok)
+            if model.id not in seen and sent is not None and made is not None:
+                seen.add(model.id)
+                yield model.id, ModelPrice(input=sent, output=made)
+
+
+def _base(price: Any) -> float | None:
+    """A price per million tokens; of one in tiers, that of the first."""
+    price = getattr(price, "base", price)
+    return None if price is None else float(price)
 
 
 def _listed_cost(event: Event, model: str, usage: Usage) -> float | None:

@@ -111,6 +111,27 @@ def test_cat_prints_valid_json(wire, capsys):
     assert one["wire"]["status"] == 200
 
 
+def test_prices_from_a_file_and_from_the_command_line(wire, capsys):
+    wire.with_name("p.json").write_text('{"gpt-4o-mini": {"input": 3, "output": 4}}')
+    assert "$20" in output(capsys, "stats", "run.rewind", "--prices-file", "p.json")
+    both = ("--prices-file", "p.json", "--price", "gpt-4o-mini=1/2")
+    assert "$8" in output(capsys, "stats", "run.rewind", *both)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("{", "truncated"), ('{"m": 3}', "Expected `object`"), ('{"m": {"input": 1}}', "`output`"),
+     ('{"m": {"input": -1, "output": 2}}', ">= 0"), (None, "No such file")],
+)  # fmt: skip
+def test_a_wrong_price_file_is_named(wire, capsys, text, why):
+    if text is not None:
+        wire.with_name("p.json").write_text(text)
+    assert run(["stats", "run.rewind", "--prices-file", "p.json"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("rewind: p.json: ")
+    assert why in error
+
+
 def test_diff_of_a_trace_with_itself_is_0(wire, capsys):
     assert "3 equal" in output(capsys, "diff", "run.rewind", "run.rewind")
 

@@ -77,3 +77,11 @@ def test_tokens_of_a_wrapper_and_the_call_inside_it_count_once(tmp_path):
     with rewind.record(tmp_path / "t.rewind"):
         outer()
     assert account(rewind.Trace.open(tmp_path / "t.rewind")).total_tokens == 7
+
+
+def test_the_price_list_is_a_mapping_and_what_it_says_is_charged(trace):
+    price = rewind.DEFAULT_PRICES["gpt-4o"]
+    assert len(rewind.DEFAULT_PRICES) > 500
+    assert 0 < price.input < price.output
+    sums = account(trace(answer("gpt-4o", 1_000_000, 1_000_000)))
+    assert sums.total_cost == pytest.approx(price.input + price.output)

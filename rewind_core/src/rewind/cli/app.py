@@ -117,12 +117,19 @@ def stats(
         list[str] | None,
         typer.Option("--price", metavar="MODEL=IN/OUT", help="USD per million tokens."),
     ] = None,
+    prices_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices-file", metavar="JSON", help='{"MODEL": {"input": .., "output": ..}}'
+        ),
+    ] = None,
 ) -> None:
-    """Counts, errors, time, tokens and estimated cost."""
+    """Counts, errors, time, tokens and estimated cost; --price goes before --prices-file."""
     from . import stats as sums
     from .console import Out
 
-    prices = dict(sums.parse_price(text) for text in price or [])
+    prices = sums.read_prices(prices_file) if prices_file is not None else {}
+    prices.update(sums.parse_price(text) for text in price or [])
     found = _opened(trace)
     sums.stats(found, Out(), cost=not no_cost, prices=prices)
     _name_damage(found)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 from ..accounting import Accounting, ModelPrice, account, prices_known
 from .console import Out, clean, one_line
@@ -13,7 +16,7 @@ from .show import seconds, when
 if TYPE_CHECKING:
     from ..trace import Trace
 
-__all__ = ["parse_price", "stats"]
+__all__ = ["parse_price", "read_prices", "stats"]
 
 
 def parse_price(text: str) -> tuple[str, ModelPrice]:
@@ -27,6 +30,25 @@ def parse_price(text: str) -> tuple[str, ModelPrice]:
     if price is None or not model or not (price.input >= 0 and price.output >= 0):
         raise Failure(f"--price {text!r}: expected MODEL=IN/OUT, USD per million tokens")
     return model, price
+
+
+def read_prices(path: Path) -> dict[str, ModelPrice]:
+    """A JSON file `{"MODEL": {"input": IN, "output": OUT}}`, in USD per million tokens."""
+    try:
+        prices = msgspec.json.decode(path.read_bytes(), type=dict[str, _Price])
+    except OSError as error:
+        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise Failure(
+            f'{path}: {error}; expected {{"MODEL": {{"input": IN, "output": OUT}}}}, '
+            "USD per million tokens"
+        ) from error
+    return {model: ModelPrice(price.input, price.output) for model, price in prices.items()}
+
+
+class _Price(msgspec.Struct, forbid_unknown_fields=True):
+    input: Annotated[float, msgspec.Meta(ge=0)]
+    output: Annotated[float, msgspec.Meta(ge=0)]
 
 
 def stats(trace: Trace, out: Out, *, cost: bool, prices: dict[str, ModelPrice]) -> None:
