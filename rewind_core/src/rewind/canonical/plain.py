@@ -13,7 +13,7 @@ import decimal
 import pathlib
 import re
 import uuid
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, cast
@@ -112,8 +112,11 @@ class _Converter:
     def convert_other(self, value: Any, depth: int) -> Plain:
         if isinstance(value, Enum):
             return {"$enum": [class_name(type(value)), self.convert(value.value, depth + 1)]}
+        if type(value).__module__ == "numpy":
+            return self.numpy(value)
         scalar = _scalar(value)
         if scalar is not None:
+            self.lose_type(value, _SCALARS)
             return scalar
         build = self.builder(value)
         return self.as_repr(value) if build is None else self.container(value, build, depth)
@@ -140,14 +143,16 @@ class _Converter:
 
     def builder(self, value: Any) -> Callable[[Any, int], Plain] | None:
         if isinstance(value, dict):
-            return self.mapping
+            return self.dictionary
         if isinstance(value, list):
+            self.lose_type(value, (list,))
             return self.items
         fields = _object_fields(value)
         if fields is not None:
             return self.fields
         for base, tag in _TAGGED_LISTS:
             if isinstance(value, base):
+                self.lose_type(value, (base,))
                 return lambda v, depth: self.tagged(tag, v, depth)
         return None
 
@@ -168,6 +173,35 @@ class _Converter:
                     "$map": [[self.convert(k, depth), self.convert(v, depth)] for k, v in pairs]
                 }
         return escape_dict({key: self.convert(item, depth) for key, item in pairs})
+
+    def dictionary(self, value: dict[Any, Any], depth: int) -> Plain:
+        """A dict of a type of its own: three of the standard library keep it."""
+        tag = _DICTIONARIES.get(type(value))
+        if tag is None:
+            self.lose_type(value, ())
+            return self.mapping(value, depth)
+        pairs = [[self.convert(k, depth), self.convert(v, depth)] for k, v in list(value.items())]
+        if tag != "$defaultdict":
+            return {tag: pairs}
+        factory = cast("defaultdict[Any, Any]", value).default_factory
+        if factory is not None and not isinstance(factory, type):
+            self.lose_type(value, ())
+            factory = None
+        return {tag: [None if factory is None else class_name(factory), pairs]}
+
+    def numpy(self, value: Any) -> Plain:
+        """An array or a scalar of numpy: element type, shape (none of a scalar), bytes."""
+        dtype = getattr(value, "dtype", None)
+        if dtype is None or dtype.hasobject or dtype.names is not None:
+            return self.as_repr(value)
+        shape = list(value.shape) if type(value).__name__ == "ndarray" else None
+        return {"$numpy": [dtype.str, shape, _b64(value.tobytes())]}
+
+    def lose_type(self, value: Any, kept: tuple[type, ...]) -> None:
+        """Tell of a value whose own type is not kept."""
+        if self.lossy is not None and type(value) not in kept:
+            with contextlib.suppress(Exception):
+                self.lossy(value)
 
     def fields(self, value: Any, depth: int) -> Plain:
         found = _object_fields(value)
@@ -199,6 +233,14 @@ _TAGGED_LISTS: tuple[tuple[type, str], ...] = (
     (set, "$set"),
     (deque, "$deque"),
 )
+
+
+_DICTIONARIES: dict[type, str] = {
+    OrderedDict: "$ordered",
+    Counter: "$counter",
+    defaultdict: "$defaultdict",
+}
+_SCALARS: tuple[type, ...] = (pathlib.PosixPath, pathlib.WindowsPath)
 
 
 def _is_unicode(text: str) -> bool:

@@ -13,7 +13,7 @@ import decimal
 import pathlib
 import sys
 import uuid
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, cast
@@ -74,6 +74,29 @@ def _map(body: Plain, nodes: dict[int, Any]) -> Any:
     return {_revive(key, nodes): _revive(item, nodes) for key, item in body}
 
 
+def _ordered(body: Plain, nodes: dict[int, Any]) -> Any:
+    return OrderedDict(_map(body, nodes))
+
+
+def _counter(body: Plain, nodes: dict[int, Any]) -> Any:
+    return Counter(_map(body, nodes))
+
+
+def _defaultdict(body: Plain, nodes: dict[int, Any]) -> Any:
+    factory = None if body[0] is None else find_class(body[0])
+    return defaultdict(factory, _map(body[1], nodes))
+
+
+def _numpy(body: Plain, _: dict[int, Any]) -> Any:
+    """An array or scalar, if the program has imported numpy; else the tag stays data."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None:
+        raise ValueError("numpy is not imported")
+    kind, shape, data = body
+    flat = numpy.frombuffer(base64.b64decode(data), dtype=numpy.dtype(kind))
+    return flat[0] if shape is None else flat.reshape(shape).copy()
+
+
 def _int(body: str, _: dict[int, Any]) -> int:
     if "0x" in body:
         return int(body, 16)
@@ -130,6 +153,10 @@ def find_class(name: str) -> type | None:
 _TAGS: dict[str, Callable[[Any, dict[int, Any]], Any]] = {
     "$bytearray": lambda b, _: bytearray(base64.b64decode(b)),
     "$bytes": lambda b, _: base64.b64decode(b),
+    "$counter": _counter,
+    "$defaultdict": _defaultdict,
+    "$numpy": _numpy,
+    "$ordered": _ordered,
     "$complex": lambda b, n: complex(*_list(b, n)),
     "$date": lambda b, _: dt.date.fromisoformat(b),
     "$datetime": lambda b, _: dt.datetime.fromisoformat(b),

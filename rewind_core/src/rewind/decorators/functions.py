@@ -137,7 +137,8 @@ def _name_of(function: Any) -> str:
 
 def _lossy(value: object) -> None:
     say(
-        f"a {type(value).__qualname__} was recorded as its repr and will replay as text",
+        f"a {type(value).__module__}.{type(value).__qualname__} cannot be recorded as what it is "
+        "and will replay as plain data or text",
         LossySerializationWarning,
     )
 
