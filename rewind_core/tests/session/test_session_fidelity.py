@@ -11,6 +11,7 @@ import pathlib
 import threading
 import uuid
 import warnings
+import zoneinfo
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,6 +70,8 @@ class Box(dict[str, int]):
 UTC = dt.timezone.utc
 KEPT = [
     dt.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), dt.date(2026, 1, 2), dt.time(3, 4),
+    dt.datetime(2026, 7, 1, tzinfo=zoneinfo.ZoneInfo("Europe/Oslo")), dt.datetime(2026, 1, 1, fold=1),
+    dt.datetime(2026, 10, 25, 2, 30, tzinfo=zoneinfo.ZoneInfo("Europe/Oslo"), fold=1),
     dt.timedelta(days=-1, microseconds=5), uuid.UUID(int=7), decimal.Decimal("1.10"), Color.RED,
     Level.LOW, Flag.A | Flag.B, pathlib.Path("/a/b"), b"\x00\xff", bytearray(b"x"), (1, (2,)), {1},
     frozenset({(1, 2)}), math.inf, -0.0, 10**100, "\ud800", {1: "a", "1": "b", (2, 3): "c"},

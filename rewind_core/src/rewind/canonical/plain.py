@@ -13,6 +13,7 @@ import decimal
 import pathlib
 import re
 import uuid
+import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -54,11 +55,19 @@ def _b64(data: Any) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
+def _datetime(value: dt.datetime) -> Plain:
+    """ISO text, which knows the offset; with the zone's name and the fold where there are such."""
+    zone = value.tzinfo.key if isinstance(value.tzinfo, zoneinfo.ZoneInfo) else None
+    if zone is None and not value.fold:
+        return {"$datetime": value.isoformat()}
+    return {"$datetime": [value.isoformat(), zone, value.fold]}
+
+
 _EXACT: dict[type, Callable[[Any], Plain]] = {
     bytes: lambda v: {"$bytes": _b64(v)},
     bytearray: lambda v: {"$bytearray": _b64(v)},
     memoryview: lambda v: {"$bytes": _b64(v.tobytes())},
-    dt.datetime: lambda v: {"$datetime": v.isoformat()},
+    dt.datetime: _datetime,
     dt.date: lambda v: {"$date": v.isoformat()},
     dt.time: lambda v: {"$time": v.isoformat()},
     dt.timedelta: lambda v: {"$timedelta": [v.days, v.seconds, v.microseconds]},

@@ -13,6 +13,7 @@ import decimal
 import pathlib
 import sys
 import uuid
+import zoneinfo
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import Enum
@@ -72,6 +73,19 @@ def _list(body: Plain, nodes: dict[int, Any]) -> list[Any]:
 
 def _map(body: Plain, nodes: dict[int, Any]) -> Any:
     return {_revive(key, nodes): _revive(item, nodes) for key, item in body}
+
+
+def _datetime(body: Plain, _: dict[int, Any]) -> dt.datetime:
+    if type(body) is str:
+        return dt.datetime.fromisoformat(body)
+    text, zone, fold = body
+    value = dt.datetime.fromisoformat(text).replace(fold=fold)
+    if zone is None:
+        return value
+    try:
+        return value.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+    except zoneinfo.ZoneInfoNotFoundError:  # its offset is all that is known here
+        return value
 
 
 def _ordered(body: Plain, nodes: dict[int, Any]) -> Any:
@@ -159,7 +173,7 @@ _TAGS: dict[str, Callable[[Any, dict[int, Any]], Any]] = {
     "$ordered": _ordered,
     "$complex": lambda b, n: complex(*_list(b, n)),
     "$date": lambda b, _: dt.date.fromisoformat(b),
-    "$datetime": lambda b, _: dt.datetime.fromisoformat(b),
+    "$datetime": _datetime,
     "$decimal": lambda b, _: decimal.Decimal(b),
     "$deque": lambda b, n: deque(_list(b, n)),
     "$dict": _dict,
