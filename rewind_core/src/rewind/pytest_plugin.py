@@ -181,4 +181,4 @@ def pytest_terminal_summary(
         terminalreporter.section("rewind")
         for line in kept:
             terminalreporter.write_line(line)
-        terminalreporter.write_line(f"{len(recorded) - len(kept)} golden traces recorded")
+        terminalreporter.write_line(f"golden traces recorded: {len(recorded) - len(kept)}")

@@ -35,9 +35,7 @@ def _answer(**request: Any) -> str:
     return f"{count}: {sorted(request.items())}"
 
 
-ask = rewind.llm(
-    _answer,
-)
+ask = rewind.llm(_answer)
 look = rewind.tool(_answer)
 pay = rewind.tool(name="pay")(_answer)
 
@@ -207,6 +205,14 @@ class TestFuzzy:
                 ask(q="z")
             with pytest.raises(rewind.DivergenceError):
                 ask(q=LONG + "b")
+
+    def test_a_fork_goes_live_with_what_nothing_is_similar_to(self, trace: Path) -> None:
+        (answer, _) = recorded(trace, (ask, {"q": LONG}), (ask, {"q": "last"}))
+        with rewind.fork(trace, at=1, match="fuzzy") as session:
+            with pytest.warns(rewind.FuzzyMatchWarning):
+                assert ask(q=LONG + " Be brief.") == answer
+            ask(q="of no likeness to anything")
+        assert len(session.new_events) == 1
 
     def test_the_window_is_kept(self, trace: Path) -> None:
         steps = [(ask, {"q": LONG + letter}) for letter in "abcd"]

@@ -81,7 +81,16 @@ KEPT = [
     np.float32(1.5), np.float64(1.5), np.str_("s"), np.int64(-3), np.bool_(True), np.datetime64("2026-01-02"),
     {"deep": [{"x": ({"y": {1, 2}},)}]}, None, True, 1, 1.0, "1", [],
 ]  # fmt: skip
-LOST = [range(3), threading.Lock(), Words("hi"), Box(a=1), np.array([object()]), len, int]
+LOST = [
+    range(3),
+    memoryview(b"ab"),
+    threading.Lock(),
+    Words("hi"),
+    Box(a=1),
+    np.array([object()]),
+    len,
+    int,
+]
 
 
 def round_trip(value: Any, trace: Path) -> Any:

@@ -117,3 +117,12 @@ def test_the_object_of_a_call_tells_it_from_another(trace: Path) -> None:
         Region("eu").ask("x")
     with rewind.replay(trace), pytest.raises(rewind.DivergenceError, match="self"):
         Region("us").ask("x")
+
+
+def test_an_argument_without_a_name_reaches_the_function(trace: Path) -> None:
+    @rewind.tool
+    def take(**given: int) -> dict[str, int]:
+        return given
+
+    with rewind.record(trace):
+        assert take(**{"": 1}) == {"": 1}

@@ -66,7 +66,6 @@ def _datetime(value: dt.datetime) -> Plain:
 _EXACT: dict[type, Callable[[Any], Plain]] = {
     bytes: lambda v: {"$bytes": _b64(v)},
     bytearray: lambda v: {"$bytearray": _b64(v)},
-    memoryview: lambda v: {"$bytes": _b64(v.tobytes())},
     dt.datetime: _datetime,
     dt.date: lambda v: {"$date": v.isoformat()},
     dt.time: lambda v: {"$time": v.isoformat()},
@@ -123,6 +122,9 @@ class _Converter:
             return {"$enum": [class_name(type(value)), self.convert(value.value, depth + 1)]}
         if type(value).__module__ == "numpy":
             return self.numpy(value)
+        if isinstance(value, memoryview):
+            self.lose_type(value, ())
+            return {"$bytes": _b64(value.tobytes())}
         scalar = _scalar(value)
         if scalar is not None:
             self.lose_type(value, _SCALARS)

@@ -29,7 +29,7 @@ Program = Annotated[
     list[str] | None,
     typer.Argument(metavar="-- PROGRAM", help="python FILE, python -m MODULE, or a script."),
 ]
-Match = Annotated[str, typer.Option("--match", help="How calls are matched.")]
+Match = Annotated[str, typer.Option("--match", help="strict, ordered, fuzzy or parallel.")]
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", metavar="HOST", help="A host to leave alone.")
 ]

@@ -187,7 +187,7 @@ class _Function:
 
     def call(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         arguments = self._arguments(args, kwargs)
-        if self._receiver in arguments:
+        if self._receiver and self._receiver in arguments:
             arguments[self._receiver] = _described(arguments[self._receiver])
         request, identity = session.requests.arguments(self.head, arguments, _lossy)
         return Call(

@@ -12,7 +12,7 @@ from ..canonical import encode_sorted
 from ..errors import FuzzyMatchWarning, ReplayDriftWarning, SessionError
 from .report import Miss, first_difference, short
 from .similarity import current_similarity
-from .strategy import Choice
+from .strategy import Choice, Strategy
 from .strict import StrictMatcher
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _change(event: Event, call: Call) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedMatcher:
+class OrderedMatcher(Strategy):
     """By position in the line of execution, whatever is asked; kind and name have to agree.
 
     A drifted request is served with a `ReplayDriftWarning`. A call that the line did not make
@@ -60,12 +60,9 @@ class OrderedMatcher:
         text = f"step {event.seq} ({event.name}) answers a request that has drifted: "
         return Choice(event, (text + _change(event, call), ReplayDriftWarning))
 
-    def at_end(self, tape: Tape, line: Line) -> bool:
-        return tape.expected(line) is None
-
 
 @dataclass(frozen=True, slots=True)
-class FuzzyMatcher:
+class FuzzyMatcher(Strategy):
     """By content, else the most similar request of the same kind and name.
 
     Searched are the next `window` unserved events of the line, never an earlier one; `threshold`
@@ -96,9 +93,6 @@ class FuzzyMatcher:
         if found.event is not None and found.event.damage is not None:
             return found
         return self._nearest(tape, call, line) or found
-
-    def at_end(self, tape: Tape, line: Line) -> bool:
-        return tape.expected(line) is None
 
     def _window(self, tape: Tape, line: Line) -> Iterator[Event]:
         last = line.last.recorded if line.last is not None else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..errors import SessionError
 from .approximate import FuzzyMatcher, OrderedMatcher
@@ -27,14 +27,14 @@ MATCHERS: dict[str, type[Strategy]] = {
 
 
 @dataclass(slots=True)
-class _Custom:
+class _Custom(Strategy):
     """Asks the user's matcher and checks what it gives."""
 
     matcher: Matcher
     trace: Trace
     forking: bool
-    name: str = field(default="custom", init=False)
-    in_order: bool = field(default=False, init=False)
+    name = "custom"
+    in_order = False
 
     def choose(self, tape: Tape, call: Call, line: Line) -> Choice | Miss:
         live = self.forking and self.matcher.positional and self.at_end(tape, line)
@@ -66,9 +66,9 @@ def strategy_for(match: str | Strategy | Matcher, trace: Trace, *, forking: bool
     """The strategy that `match=` names or is. Raises `SessionError` for anything else."""
     if isinstance(match, str):
         return MATCHERS[match]()
-    if isinstance(match, tuple(MATCHERS.values())):
+    if isinstance(match, Strategy):
         return match
-    return _Custom(cast("Matcher", match), trace, forking)
+    return _Custom(match, trace, forking)
 
 
 def check_match(match: object, *, forking: bool) -> None:
@@ -78,7 +78,7 @@ def check_match(match: object, *, forking: bool) -> None:
         if match not in MATCHERS:
             raise SessionError(f"match={match!r} is not known; there is {known}")
         return
-    if isinstance(match, tuple(MATCHERS.values())):
+    if isinstance(match, Strategy):
         return
     needed = ["positional", "match"]
     if forking and not getattr(match, "positional", True):

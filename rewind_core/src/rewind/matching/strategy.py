@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from ..calls import Call
@@ -25,23 +26,25 @@ class Choice:
     note: tuple[str, type[Warning]] | None = None
 
 
-class Strategy(Protocol):
+class Strategy(abc.ABC):
     """A matching rule of the project's own. It chooses and changes nothing.
 
     With `in_order`, an event that a later one of its line overtook is a fault of the run.
     """
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def in_order(self) -> bool: ...
-    def choose(self, tape: Tape, call: Call, line: Line) -> Choice | Miss: ...
+    __slots__ = ()
+    name: ClassVar[str]
+    in_order: ClassVar[bool]
+
+    @abc.abstractmethod
+    def choose(self, tape: Tape, call: Call, line: Line) -> Choice | Miss:
+        """The event that answers `call`, or why none does."""
+
     def at_end(self, tape: Tape, line: Line) -> bool:
         """Whether a fork goes live with a call that nothing recorded before its `at` answers."""
-        ...
+        return not self.in_order or tape.expected(line) is None
 
 
-@runtime_checkable
 class Matcher(Protocol):
     """A matching rule of the user's own, given as `match=`.
 

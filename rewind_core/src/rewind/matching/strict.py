@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .report import Miss
-from .strategy import Choice
+from .strategy import Choice, Strategy
 
 if TYPE_CHECKING:
     from ..calls import Call
@@ -17,7 +17,7 @@ __all__ = ["ParallelMatcher", "StrictMatcher"]
 
 
 @dataclass(frozen=True, slots=True)
-class StrictMatcher:
+class StrictMatcher(Strategy):
     """By content, ordered by lineage.
 
     A call is answered only by a recorded event of equal identity. Order is demanded where it
@@ -45,12 +45,9 @@ class StrictMatcher:
         lost = tape.lost_before(event)
         return Choice(event) if lost is None else Miss.damaged(call, lost)
 
-    def at_end(self, tape: Tape, line: Line) -> bool:
-        return tape.expected(line) is None
-
 
 @dataclass(frozen=True, slots=True)
-class ParallelMatcher:
+class ParallelMatcher(Strategy):
     """By content alone; equal requests are answered in the order of the recording."""
 
     name = "parallel"
@@ -61,9 +58,6 @@ class ParallelMatcher:
             if tape.upstream_fits(tape.events[seq], call):
                 return Choice(tape.events[seq])
         return explain(tape, call, line)
-
-    def at_end(self, tape: Tape, line: Line) -> bool:
-        return True
 
 
 def explain(tape: Tape, call: Call, line: Line) -> Miss:

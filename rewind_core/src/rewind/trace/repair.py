@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..canonical import Plain
 from .copying import copy_event
 from .model import Event, Trace
 from .writer import TraceWriter
@@ -41,28 +40,29 @@ def repair(trace: Trace, target: Path) -> Repaired:
         if event.damage is not None:
             result.losses.append(f"{_name(event)} is lost: {event.damage}")
             continue
+        result.losses += _losses(event)
         copy_event(
-            writer, event, seq=event.seq, after=event.after, parent=event.parent,
-            meta=_meta(event, result),
+            writer, event, seq=event.seq, after=event.after, parent=event.parent, meta=event.meta
         )  # fmt: skip
         result.kept += 1
+    known = {event.seq for event in trace.events}
     for started in trace.unfinished:
-        if all(event.seq != started.seq for event in trace.events):
+        if started.seq not in known:
             text = f"step {started.seq} {started.kind} {started.name} was in flight"
             result.losses.append(f"{text}: it has no answer")
     result.path = writer.close(result.kept)
     return result
 
 
-def _meta(event: Event, result: Repaired) -> Mapping[str, Plain]:
+def _losses(event: Event) -> Iterator[str]:
+    """What is missing of an event that is kept."""
     if event.request_if_readable is None:
-        result.losses.append(
+        yield (
             f"the request of {_name(event)} is lost (it referred to a damaged line); it is "
             "still served"
         )
     if not event.complete:
-        result.losses.append(f"{_name(event)} ends where the run was cut off")
-    return event.meta
+        yield f"{_name(event)} ends where the run was cut off"
 
 
 def _name(event: Event) -> str:
