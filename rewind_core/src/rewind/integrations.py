@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable, Generator
 
 from .capture.active import EVERYTHING, switch_off, switch_on
-from .capture.http import HTTP
+from .capture.transports import acquire, release
 from .providers import PROVIDERS
 
 __all__ = [
@@ -22,7 +22,7 @@ Undo = Callable[[], None]
 
 
 def _switch(names: tuple[str, ...]) -> Undo:
-    HTTP.acquire()
+    acquire()
     for name in names:
         switch_on(name)
     done = False
@@ -34,7 +34,7 @@ def _switch(names: tuple[str, ...]) -> Undo:
         done = True
         for name in names:
             switch_off(name)
-        HTTP.release()
+        release()
 
     return undo
 

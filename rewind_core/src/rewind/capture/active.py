@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..providers import PROVIDERS, is_telemetry, provider_of
-from ..session import telemetry_is_quiet
+from ..session import telemetry_is_quiet, warn_stray
 from ..wire import Operation
 from .sockets import guard
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..session import Session
     from ..wire import Exchange
 
-__all__ = ["EVERYTHING", "active_providers", "judge", "recognise", "switch_off", "switch_on"]
+__all__ = ["EVERYTHING", "active_providers", "judge", "outside", "switch_off", "switch_on"]
 
 EVERYTHING = "*"
 """The name under which "any other HTTP too" is switched on."""
@@ -47,12 +48,22 @@ def active_providers() -> frozenset[str]:
     return frozenset(name for name in PROVIDERS if _active[name] > 0)
 
 
-def recognise(exchange: Exchange) -> Operation | None:
-    """The operation of a switched-on provider."""
-    provider = provider_of(exchange)
-    if provider is None or not (_active[provider.name] > 0 or _active[EVERYTHING] > 0):
-        return None
-    return provider.operation(exchange)
+def outside(read: Callable[[], Exchange]) -> bool:
+    """Look at a request that is sent outside every session, while one is open: warn of one that
+    could be recorded. True for an upload that stays here, because a replay is open.
+    """
+    try:
+        exchange = read()
+        if telemetry_is_quiet(None) and is_telemetry(exchange):
+            return True
+        provider = provider_of(exchange)
+        wanted = provider is not None and (_active[provider.name] > 0 or _active[EVERYTHING] > 0)
+        operation = provider.operation(exchange) if provider is not None and wanted else None
+    except Exception:  # noqa: BLE001 - the request is none of ours
+        return False
+    if operation is not None:
+        warn_stray(operation.name)
+    return False
 
 
 def _ignored(exchange: Exchange, hosts: frozenset[str]) -> bool:

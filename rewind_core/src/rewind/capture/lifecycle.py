@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..session import on_close, on_open
 from ..wire import close_sinks
-from .http import HTTP
 from .sleeps import SLEEPS
 from .sockets import SOCKETS, forget
 from .threads import THREADS
+from .transports import TRANSPORTS
 from .uploads import UPLOADS
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _registered = False
 
 def _groups(session: Session) -> tuple[Group, ...]:
     if session.mode == "replay":
-        return (THREADS, HTTP, UPLOADS, SOCKETS, SLEEPS)
-    return (THREADS, HTTP) if session.capture_all else (THREADS,)
+        return (THREADS, *TRANSPORTS, UPLOADS, SOCKETS, SLEEPS)
+    return (THREADS, *TRANSPORTS) if session.capture_all else (THREADS,)
 
 
 def _opened(session: Session) -> None:

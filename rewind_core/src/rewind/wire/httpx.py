@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..boundary import arun, run
 from ..errors import RewindError
-from .errors import describe, is_cancellation, revive
+from .errors import describe
 from .exchange import Exchange, Operation
-from .identity import build_call
-from .sink import Decode, Sink
+from .gate import Gate, Judge
+from .responses import bodiless, decoded, open_sink, recorded_chunks, served, with_head
+from .sink import Decode
 from .streams import Ending, stream_classes, wait_for_cancellation
 
 if TYPE_CHECKING:
@@ -25,20 +24,7 @@ if TYPE_CHECKING:
     from ..session import Hints, Session, Slot
     from ..trace import Event, WireRecord
 
-__all__ = ["AsyncTransport", "Judge", "Transport", "quiet", "read_exchange"]
-
-_WHOLE = 1_000_000
-_BODILESS = (204, 304)
-_RETRY_HINT = ("retry-after-ms", "1")
-_NO_RETRY = ("x-should-retry", "false")
-
-
-class Judge(Protocol):
-    """Decides what an exchange is: an operation to record, telemetry, or nothing (`None`)."""
-
-    def __call__(
-        self, exchange: Exchange, session: Session, transport: Any
-    ) -> Operation | str | None: ...
+__all__ = ["AsyncTransport", "Transport", "quiet", "read_exchange"]
 
 
 def _pairs(headers: Any) -> list[tuple[str, str]]:
@@ -74,44 +60,24 @@ class Codec:
 
     def record(self, slot: Slot, value: Any) -> Any:
         wire = self._wire(value)
-        if wire.method == "HEAD" or wire.status in _BODILESS:
-            decode: Decode = lambda raw: [raw] if raw else []  # noqa: E731
-            self._sink(slot, wire, value, decode, length=0).end(None)
+        if bodiless(wire):
+            open_sink(slot, wire, self._operation, decoded).end(None)
             return value
         if hasattr(value, "_content"):  # a transport that answers with the body already read
-            sink = self._sink(slot, wire, value, lambda raw: [raw] if raw else [], length=None)
+            sink = open_sink(slot, wire, self._operation, decoded, whole=True)
             sink.feed(value.content)
             sink.end(None)
             return value
-        length = value.headers.get("content-length", "")
-        sink = self._sink(
-            slot,
-            wire,
-            value,
-            _decode_with(self._library, value),
-            length=int(length) if length.isdecimal() else None,
-        )
+        sink = open_sink(slot, wire, self._operation, _decode_with(self._library, value))
         classes = stream_classes(self._library)
         tee = classes.async_tee if self._asynchronous else classes.tee
         value.stream = tee(value.stream, sink)
         return value
 
-    def _sink(
-        self, slot: Slot, wire: WireRecord, response: Any, decode: Decode, *, length: int | None
-    ) -> Sink:
-        media = response.headers.get("content-type", "").split(";")[0].strip().lower()
-        size = response.headers.get("content-length", "")
-        whole = length == 0 or media == "application/json" or media.endswith("+json")
-        small = size.isdecimal() and int(size) <= _WHOLE and media != "text/event-stream"
-        stream = not (whole or small)
-        ends = self._operation.stream_ends
-        return Sink(slot, wire, decode, stream=stream, length=length, ends=ends)
-
     def _wire(self, response: Any) -> WireRecord:
-        assert self._call.wire is not None
         extensions = response.extensions
-        return replace(
-            self._call.wire,
+        return with_head(
+            self._call,
             status=response.status_code,
             reason=extensions.get("reason_phrase", b"").decode("latin-1"),
             http_version=extensions.get("http_version", b"").decode("latin-1"),
@@ -124,32 +90,13 @@ class Codec:
 
     def serve(self, event: Event, hints: Hints) -> Any:
         """The recorded response; `None` for a call that was cancelled while it waited."""
-        error, wire = event.error_plain, event.wire
-        if wire is None or wire.status == 0:
-            failure = error or {"type": "", "message": "nothing was recorded"}
-            if is_cancellation(str(failure.get("type", ""))):
-                return None
-            raise revive(failure, step=event.seq)
-        headers = list(wire.headers)
-        if hints.retry_next:
-            headers = [pair for pair in headers if pair[0].lower() != _RETRY_HINT[0]]
-            headers.append(_RETRY_HINT)
-        if hints.final:
-            headers.append(_NO_RETRY)
+        found = served(event, hints)
+        if found is None:
+            return None
         classes = stream_classes(self._library)
         recorded = classes.async_recorded if self._asynchronous else classes.recorded
-        stream = recorded(_chunks(event), Ending(event=event))
-        return build_response(self._library, wire, headers, stream)
-
-
-def _chunks(event: Event) -> list[bytes]:
-    if event.stream:
-        return [chunk for chunk in event.chunks() if isinstance(chunk, bytes)]
-    body = event.body
-    if body is None or not body.data:
-        return []
-    cuts = [0, *body.split, len(body.data)]
-    return [body.data[a:b] for a, b in pairwise(cuts) if b > a]
+        stream = recorded(recorded_chunks(event), Ending(event=event))
+        return build_response(self._library, *found, stream)
 
 
 def build_response(
@@ -178,33 +125,16 @@ class _Proxy:
         self._inner = inner
         self._library = library
         self._session = session
-        self._judge = judge
+        self._gate = Gate(session, judge)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     def _verdict(self, request: Any) -> tuple[Exchange | None, Operation | str | None]:
-        try:
-            exchange = read_exchange(request)
-            return exchange, self._judge(exchange, self._session, self._inner)
-        except Exception as trouble:  # noqa: BLE001 - recording trouble is not the agent's
-            return self._troubled(trouble, None), None
+        return self._gate.verdict(partial(read_exchange, request), self._inner)
 
-    def _prepare(
-        self, exchange: Exchange | None, operation: Operation, body: bytes
-    ) -> tuple[Call, Codec] | None:
-        assert exchange is not None
-        try:
-            call = build_call(exchange, operation, body, self._session.requests)
-        except Exception as trouble:  # noqa: BLE001 - as above
-            return self._troubled(trouble, None)
-        return call, Codec(self._library, call, operation, asynchronous=self._asynchronous)
-
-    def _troubled(self, trouble: Exception, otherwise: None) -> None:
-        if self._session.mode == "replay":
-            self._session.refuse(f"{type(trouble).__name__}: {trouble}", name="a request")
-        self._session.trouble(trouble)
-        return otherwise
+    def _codec(self, call: Call, operation: Operation) -> Codec:
+        return Codec(self._library, call, operation, asynchronous=self._asynchronous)
 
 
 class Transport(_Proxy):
@@ -215,14 +145,11 @@ class Transport(_Proxy):
             return live()
         if isinstance(verdict, str):
             return quiet(self._library)
-        prepared = self._prepare(exchange, verdict, request.read())
-        if prepared is None:
+        call = self._gate.call(exchange, verdict, request.read())
+        if call is None:
             return live()
-        call, codec = prepared
-        response = run(self._session, call, live, codec)
-        if response is None:
-            self._session.refuse("its recording was cancelled while it waited", name=call.name)
-        return response
+        response = run(self._session, call, live, self._codec(call, verdict))
+        return self._gate.given(response, call)
 
 
 class AsyncTransport(_Proxy):
@@ -235,12 +162,10 @@ class AsyncTransport(_Proxy):
             return await live()
         if isinstance(verdict, str):
             return quiet(self._library)
-        prepared = self._prepare(exchange, verdict, await request.aread())
-        if prepared is None:
+        call = self._gate.call(exchange, verdict, await request.aread())
+        if call is None:
             return await live()
-        call, codec = prepared
-        response = await arun(self._session, call, live, codec)
+        response = await arun(self._session, call, live, self._codec(call, verdict))
         if response is None:
             await wait_for_cancellation()
-            self._session.refuse("its recording was cancelled while it waited", name=call.name)
-        return response
+        return self._gate.given(response, call)

@@ -1,23 +1,21 @@
-"""The hooks on the HTTP clients that the SDKs share."""
+"""The hooks on httpx and its successor, which most SDKs share."""
 
 from __future__ import annotations
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
-from ..providers import is_telemetry
-from ..session import any_open, find, telemetry_is_quiet, warn_stray
+from ..session import any_open, find
 from ..wire.httpx import AsyncTransport, Transport, quiet, read_exchange
-from .active import judge, recognise
+from .active import judge, outside
 from .patching import Group, Target, Wrapper
 
-__all__ = ["HTTP"]
+__all__ = ["HTTPX"]
 
 
 class _Outside:
-    """Looks at what is sent outside every session: uploads stay here while a replay is open,
-    and a call that could be recorded gets a warning.
-    """
+    """Looks at what is sent outside every session, while one is open."""
 
     def __init__(self, inner: Any, library: ModuleType) -> None:
         self._inner = inner
@@ -27,16 +25,7 @@ class _Outside:
         return getattr(self._inner, name)
 
     def _answer(self, request: Any) -> Any:
-        try:
-            exchange = read_exchange(request)
-            if telemetry_is_quiet(None) and is_telemetry(exchange):
-                return quiet(self._library)
-            operation = recognise(exchange)
-        except Exception:  # noqa: BLE001 - the request is none of ours
-            return None
-        if operation is not None:
-            warn_stray(operation.name)
-        return None
+        return quiet(self._library) if outside(partial(read_exchange, request)) else None
 
     def handle_request(self, request: Any) -> Any:
         return self._answer(request) or self._inner.handle_request(request)
@@ -61,7 +50,7 @@ def _wrapper(proxy: type[Transport] | type[AsyncTransport]) -> Any:
     return make
 
 
-HTTP = Group(
+HTTPX = Group(
     tuple(
         Target(module=module, path=f"{client}._transport_for_url", make=_wrapper(proxy))
         for module in ("httpx", "httpx2")
