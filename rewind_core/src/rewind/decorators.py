@@ -7,18 +7,22 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from ..boundary import arun, run
-from ..calls import LLM_ABSORBS, Call, Kind
-from ..canonical import class_name, from_plain, to_plain
-from ..errors import LossySerializationWarning
-from ..session import any_open, find, warn_stray
-from ..session.saying import say
-from .replayed import dump_error, revive_error
-from .streams import AsyncStreamCodec, Source, StreamCodec, async_driver, drive
+from .boundary import arun, run
+from .calls import LLM_ABSORBS, Call, Kind
+from .canonical import class_name, to_plain
+from .outcomes import (
+    AsyncStreamCodec,
+    Source,
+    StreamCodec,
+    ValueCodec,
+    async_driver,
+    drive,
+    say_lossy,
+)
+from .session import any_open, find, warn_stray
 
 if TYPE_CHECKING:
-    from ..session import Hints, Session, Slot
-    from ..trace import Event
+    from .session import Session
 
 __all__ = ["llm", "memory", "tool"]
 
@@ -135,14 +139,6 @@ def _name_of(function: Any) -> str:
     return str(name).split("<locals>.")[-1]
 
 
-def _lossy(value: object) -> None:
-    say(
-        f"a {type(value).__module__}.{type(value).__qualname__} cannot be recorded as what it is "
-        "and will replay as plain data or text",
-        LossySerializationWarning,
-    )
-
-
 class _Function:
     """A decorated function's name and how its arguments are named."""
 
@@ -189,7 +185,7 @@ class _Function:
         arguments = self._arguments(args, kwargs)
         if self._receiver and self._receiver in arguments:
             arguments[self._receiver] = _described(arguments[self._receiver])
-        request, identity = session.requests.arguments(self.head, arguments, _lossy)
+        request, identity = session.requests.arguments(self.head, arguments, say_lossy)
         return Call(
             kind=self.kind,
             name=self.name,
@@ -216,23 +212,6 @@ def _described(receiver: object) -> object:
     return class_name(type(receiver)) if lost else receiver
 
 
-class _ValueCodec:
-    """Results of decorated functions: plain values, and errors as their class and arguments."""
-
-    def record(self, slot: Slot, value: Any) -> Any:
-        slot.finish_value(to_plain(value, lossy=_lossy))
-        return value
-
-    def record_error(self, slot: Slot, error: BaseException) -> None:
-        slot.fail(dump_error(error))
-
-    def serve(self, event: Event, hints: Hints) -> Any:
-        error = event.error_plain
-        if error is not None:
-            raise revive_error(error, event.seq)
-        return from_plain(event.value_plain)
-
-
-_CODEC = _ValueCodec()
-_STREAM_CODEC = StreamCodec(_lossy)
-_ASYNC_STREAM_CODEC = AsyncStreamCodec(_lossy)
+_CODEC = ValueCodec()
+_STREAM_CODEC = StreamCodec()
+_ASYNC_STREAM_CODEC = AsyncStreamCodec()

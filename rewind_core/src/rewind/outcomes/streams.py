@@ -16,12 +16,12 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..canonical import from_plain, to_plain
 from ..session import on_close
 from ..session.lineage import Line, current_line, set_line
 from ..wire.errors import is_cancellation
 from ..wire.streams import Ending
-from .replayed import dump_error, revive_error
+from .conversion import AS_IS, Conversion
+from .errors import dump_error, revive_error
 
 if TYPE_CHECKING:
     from ..session import Hints, Session, Slot
@@ -47,9 +47,9 @@ class Unrecorded:
 class Recorder(Unrecorded):
     """Writes what a generator yields. Only the first ending counts."""
 
-    def __init__(self, slot: Slot, lossy: Callable[[object], None]) -> None:
+    def __init__(self, slot: Slot, conversion: Conversion) -> None:
         self.slot = slot
-        self._lossy = lossy
+        self._conversion = conversion
         self._line: Line | None = None
         self._ended = False
         slot.protect(slot.head)
@@ -70,10 +70,10 @@ class Recorder(Unrecorded):
             set_line(outer)
 
     def feed(self, item: object) -> None:
-        self.slot.protect(lambda: self.slot.chunk(to_plain(item, lossy=self._lossy)))
+        self.slot.protect(lambda: self.slot.chunk(self._conversion.plain_chunk(item)))
 
     def finish(self, returned: object) -> None:
-        self._done(returned=to_plain(returned, lossy=self._lossy))
+        self._done(returned=self._conversion.plain(returned) if returned is not None else None)
 
     def fail(self, error: BaseException) -> None:
         if is_cancellation(type(error).__name__):
@@ -114,48 +114,49 @@ class Source:
 class StreamCodec:
     """Records what a generator yields and returns, and yields it again."""
 
-    def __init__(self, lossy: Callable[[object], None]) -> None:
-        self._lossy = lossy
+    def __init__(self, conversion: Conversion = AS_IS) -> None:
+        self._conversion = conversion
 
     def record(self, slot: Slot, value: Source) -> Source:
-        return Source(value.stream, Recorder(slot, self._lossy))
+        return Source(value.stream, Recorder(slot, self._conversion))
 
     def record_error(self, slot: Slot, error: BaseException) -> None:
         slot.fail(dump_error(error))
 
     def serve(self, event: Event, hints: Hints) -> Source:
-        return Source(_recorded(event))
+        return Source(_recorded(event, self._conversion))
 
 
 class AsyncStreamCodec(StreamCodec):
     def serve(self, event: Event, hints: Hints) -> Source:
-        return Source(_arecorded(event))
+        return Source(_arecorded(event, self._conversion))
 
 
-def _recorded(event: Event) -> Iterator[Any]:
+def _recorded(event: Event, conversion: Conversion) -> Iterator[Any]:
     ending = Ending(event=event, revive=revive_error)
     chunks = event.chunks()
     try:
         for chunk in chunks[:-1]:
-            yield from_plain(chunk)
+            yield conversion.native_chunk(chunk)
         ending.arrive()
         for chunk in chunks[-1:]:
-            yield from_plain(chunk)
+            yield conversion.native_chunk(chunk)
         ending.raise_recorded()
     finally:
         ending.leave()
-    return from_plain(event.returned_plain)
+    returned = event.returned_plain
+    return conversion.native(returned) if returned is not None else None
 
 
-async def _arecorded(event: Event) -> AsyncIterator[Any]:
+async def _arecorded(event: Event, conversion: Conversion) -> AsyncIterator[Any]:
     ending = Ending(event=event, revive=revive_error)
     chunks = event.chunks()
     try:
         for chunk in chunks[:-1]:
-            yield from_plain(chunk)
+            yield conversion.native_chunk(chunk)
         await ending.arrive_async()
         for chunk in chunks[-1:]:
-            yield from_plain(chunk)
+            yield conversion.native_chunk(chunk)
         await ending.wait_if_cancelled()
         ending.raise_recorded()
     finally:
