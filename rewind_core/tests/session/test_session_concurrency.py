@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import random
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -133,6 +135,58 @@ def test_twins_that_arrive_in_another_order_keep_their_answers(start: str, tmp_p
         recorded = asyncio.run(agent(ask, (0, 1, 2, 3, 4)))
     with rewind.replay(tmp_path / "run.rewind", require_full_consumption=True):
         assert asyncio.run(agent(ask, (3, 1, 4, 0, 2))) == recorded
+
+
+def test_twins_in_jobs_with_contexts_of_their_own_keep_their_answers(tmp_path: Path) -> None:
+    """Frameworks run their jobs in copies of the context that they make themselves."""
+    model = Scripted(0)
+    ask = model.decorated()
+
+    def agent(order: tuple[int, ...]) -> list[str]:
+        doors = [threading.Event() for _ in order]
+        doors[order[0]].set()
+
+        def one(me: int) -> str:
+            doors[me].wait()
+            answer: str = asyncio.run(ask("same"))
+            if order.index(me) + 1 < len(order):
+                doors[order[order.index(me) + 1]].set()
+            return answer
+
+        contexts = [contextvars.copy_context() for _ in order]
+        with ThreadPoolExecutor(len(order)) as pool:
+            jobs = [pool.submit(lambda me: contexts.pop().run(one, me), i) for i in sorted(order)]
+            return [job.result() for job in jobs]
+
+    with rewind.record(tmp_path / "run.rewind"):
+        recorded = agent((0, 1, 2, 3, 4))
+    with rewind.replay(tmp_path / "run.rewind", require_full_consumption=True):
+        assert agent((3, 1, 4, 0, 2)) == recorded
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="create_task(context=) is new in 3.11")
+def test_twins_in_tasks_with_contexts_of_their_own_keep_their_answers(tmp_path: Path) -> None:
+    model = Scripted(0)
+    ask = model.decorated()
+
+    async def agent(order: tuple[int, ...]) -> list[str]:
+        doors = [asyncio.Event() for _ in order]
+        doors[order[0]].set()
+
+        async def one(me: int) -> str:
+            await doors[me].wait()
+            if order.index(me) + 1 < len(order):
+                doors[order[order.index(me) + 1]].set()
+            return await ask("same")  # type: ignore[no-any-return]
+
+        loop: Any = asyncio.get_running_loop()
+        jobs = [loop.create_task(one(i), context=contextvars.copy_context()) for i in sorted(order)]
+        return await asyncio.gather(*jobs)
+
+    with rewind.record(tmp_path / "run.rewind"):
+        recorded = asyncio.run(agent((0, 1, 2, 3, 4)))
+    with rewind.replay(tmp_path / "run.rewind", require_full_consumption=True):
+        assert asyncio.run(agent((3, 1, 4, 0, 2))) == recorded
 
 
 def test_a_fork_of_a_concurrent_agent_replays_every_time(tmp_path: Path) -> None:

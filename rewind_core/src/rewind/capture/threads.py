@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from ..session import branch_context, find
+from ..session import Branch, branch_into, find
 from .patching import Group, Target, Wrapper
 
 __all__ = ["THREADS"]
@@ -19,11 +19,11 @@ def _start(_module: ModuleType) -> Wrapper:
         target = getattr(thread, "_target", None)
         if find() is None or getattr(target, "__module__", "") == _POOL:
             return wrapped(*args, **kwargs)
-        context, run = branch_context(), thread.run
+        branch, run = Branch(), thread.run
 
         def run_in_context() -> None:
             vars(thread).pop("run", None)
-            context.run(run)
+            branch.run(run)
 
         thread.run = run_in_context
         try:
@@ -40,16 +40,19 @@ def _submit(_module: ModuleType) -> Wrapper:
         if not args or find() is None:
             return wrapped(*args, **kwargs)
         function, *rest = args
-        return wrapped(partial(branch_context().run, function), *rest, **kwargs)
+        return wrapped(partial(Branch().run_job, function), *rest, **kwargs)
 
     return submit
 
 
 def _create_task(_module: ModuleType) -> Wrapper:
     def create_task(wrapped: Any, _loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if kwargs.get("context") is not None or find() is None:
+        if find() is None:
             return wrapped(*args, **kwargs)
-        return branch_context().run(wrapped, *args, **kwargs)
+        if (context := kwargs.get("context")) is not None:
+            branch_into(context)
+            return wrapped(*args, **kwargs)
+        return Branch().run(wrapped, *args, **kwargs)
 
     return create_task
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .api import SessionContext, fork, record, replay
 from .decisions import Aside, Decision, Hints, Live, Serve
-from .lineage import branch_context
+from .lineage import Attachment, Branch, branch_into
 from .registry import (
     any_open,
     current_session,
@@ -20,6 +20,8 @@ from .slots import Slot
 
 __all__ = [
     "Aside",
+    "Attachment",
+    "Branch",
     "Decision",
     "Hints",
     "Live",
@@ -29,7 +31,7 @@ __all__ = [
     "SessionContext",
     "Slot",
     "any_open",
-    "branch_context",
+    "branch_into",
     "current_session",
     "find",
     "fork",

@@ -37,14 +37,10 @@ class SessionContext:
         self._session: Session | None = None
         self._token: contextvars.Token[Line | None] | None = None
 
-    def __enter__(self) -> Session:
+    def start(self) -> Session:
+        """Open the session without putting the running code into it (see `Attachment`)."""
         if self._session is not None:
             raise SessionError("this session was opened before; call record/replay/fork again")
-        line = current_line()
-        if line is not None and not line.session.closed:
-            raise SessionError(
-                f"sessions do not nest: a {line.session.mode} of {line.session.path} is open here"
-            )
         session = self._open()
         self._session = session
         try:
@@ -52,6 +48,27 @@ class SessionContext:
         except BaseException:
             _finish(session)
             raise
+        return session
+
+    def stop(self, error: BaseException | None = None) -> None:
+        """Close the session; a replay raises what it found wrong, chained to `error`."""
+        session = self._session
+        if session is None or session.closed:
+            return
+        registry.leave(session)
+        if session.pid != os.getpid():
+            return
+        _finish(session)
+        if session.mode != "record":
+            settle(session, error)
+
+    def __enter__(self) -> Session:
+        line = current_line()
+        if line is not None and not line.session.closed and self._session is None:
+            raise SessionError(
+                f"sessions do not nest: a {line.session.mode} of {line.session.path} is open here"
+            )
+        session = self.start()
         self._token = set_line(open_line(session))
         return session
 
@@ -61,17 +78,9 @@ class SessionContext:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        session, token = self._session, self._token
-        if session is None or session.closed:
-            return
-        if token is not None:
-            reset_line(token)
-        registry.leave(session)
-        if session.pid != os.getpid():
-            return
-        _finish(session)
-        if session.mode != "record":
-            settle(session, error)
+        if self._token is not None and self._session is not None and not self._session.closed:
+            reset_line(self._token)
+        self.stop(error)
 
     async def __aenter__(self) -> Session:
         return self.__enter__()

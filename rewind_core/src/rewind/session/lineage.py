@@ -7,17 +7,21 @@ creator's context, continue from the call that started them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ..calls import Call
     from .session import Session
 
-__all__ = ["Line", "Node", "branch_context", "current_line", "set_line"]
+__all__ = ["Attachment", "Branch", "Line", "Node", "branch_into", "current_line", "set_line"]
+
+T = TypeVar("T")
 
 
 class Node:
@@ -70,6 +74,7 @@ class Line:
 
 
 _line: contextvars.ContextVar[Line | None] = contextvars.ContextVar("rewind_line", default=None)
+_jobs = threading.local()
 
 
 def _execution() -> int:
@@ -89,10 +94,22 @@ def current_line(*, adopt: bool = False) -> Line | None:
     if line.owner == me:
         return line
     if line.owner != 0:
-        line = line.spawn()
+        line = _job_of(line) or line.spawn()
     line = replace(line, owner=me)
     _line.set(line)
     return line
+
+
+def _job_of(line: Line) -> Line | None:
+    """The branch that this thread's job is, if it was made from `line`.
+
+    Pools that run their jobs in contexts of their own hide the branch that was put into the
+    context, but not the thread.
+    """
+    job: Line | None = getattr(_jobs, "line", None)
+    if job is None or job.session is not line.session or job.last is not line.last:
+        return None
+    return job if job.branch[:-1] == line.branch else None
 
 
 def set_line(line: Line | None) -> contextvars.Token[Line | None]:
@@ -110,13 +127,73 @@ def open_line(session: Session) -> Line:
     return Line(session=session, owner=_execution())
 
 
-def branch_context() -> contextvars.Context:
-    """A copy of the current context whose line is a branch of its own, numbered now.
+class Branch:
+    """A line of execution that starts here, numbered now, in a copy of the current context.
 
     Tasks and pool jobs take it at their creation: the order of their first calls depends on timing.
     """
-    context = contextvars.copy_context()
+
+    __slots__ = ("_context", "_line")
+
+    def __init__(self) -> None:
+        line = _line.get()
+        self._context = contextvars.copy_context()
+        self._line = line.spawn() if line is not None else None
+        if self._line is not None:
+            self._context.run(_line.set, self._line)
+
+    def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+        return self._context.run(function, *args, **kwargs)
+
+    def run_job(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+        """`run` in the thread of a pool, where `function` may enter another context at once."""
+        before: Line | None = getattr(_jobs, "line", None)
+        _jobs.line = self._line
+        try:
+            return self._context.run(function, *args, **kwargs)
+        finally:
+            _jobs.line = before
+
+
+def branch_into(context: contextvars.Context) -> None:
+    """Make a fresh copy of the current context a branch; leave any other context alone."""
     line = _line.get()
-    if line is not None:
-        context.run(_line.set, line.spawn())
-    return context
+    if line is not None and context.get(_line) is line:
+        with contextlib.suppress(RuntimeError):  # it is the current context
+            context.run(_line.set, line.spawn())
+
+
+class Attachment:
+    """Puts runs of a framework into a session that no `with` block opened around them.
+
+    Each run is named by its `key`. Runs that follow one another continue one line of execution;
+    a run that starts while another is going on is a branch.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._line: Line | None = None
+        self._tokens: dict[Hashable, contextvars.Token[Line | None]] = {}
+        self._lock = threading.Lock()
+
+    def enter(self, key: Hashable) -> None:
+        """From here on, calls of this context belong to the session."""
+        current = current_line()
+        if current is not None and current.session is self._session:
+            return
+        with self._lock:
+            line = self._line or open_line(self._session)
+            self._line = line
+            line = line.spawn() if self._tokens else replace(line, owner=_execution())
+            self._tokens[key] = set_line(line)
+
+    def leave(self, key: Hashable) -> None:
+        """Undo `enter` of the same key; other keys do nothing."""
+        with self._lock:
+            token = self._tokens.pop(key, None)
+            if token is None:
+                return
+            line = current_line()
+            if not self._tokens and line is not None and line.session is self._session:
+                self._line = line
+        reset_line(token)
