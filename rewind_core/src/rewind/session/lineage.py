@@ -136,7 +136,7 @@ class Branch:
     __slots__ = ("_context", "_line")
 
     def __init__(self) -> None:
-        line = _line.get()
+        line = current_line(adopt=True)
         self._context = contextvars.copy_context()
         self._line = line.spawn() if line is not None else None
         if self._line is not None:
