@@ -157,10 +157,12 @@ class Branch:
 
 def branch_into(context: contextvars.Context) -> None:
     """Make a fresh copy of the current context a branch; leave any other context alone."""
-    line = _line.get()
-    if line is not None and context.get(_line) is line:
-        with contextlib.suppress(RuntimeError):  # it is the current context
-            context.run(_line.set, line.spawn())
+    if _line.get() is None or context.get(_line) is not _line.get():
+        return
+    line = current_line(adopt=True)
+    assert line is not None
+    with contextlib.suppress(RuntimeError):  # it is the current context
+        context.run(_line.set, line.spawn())
 
 
 class Attachment:
