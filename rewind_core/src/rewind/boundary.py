@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from .session.decisions import Aside, Serve
+from .session.decisions import Aside, Rerun, Serve
+from .session.lineage import running
 
 if TYPE_CHECKING:
     from .calls import Call
@@ -38,6 +39,9 @@ def run(session: Session, call: Call, live: Callable[[], T], codec: Codec[T]) ->
     decision = session.decide(call)
     if isinstance(decision, Aside):
         return live()
+    if isinstance(decision, Rerun):
+        with running(session, decision.node):
+            return live()
     if isinstance(decision, Serve):
         decision.wait()
         return decision.deliver(codec)
@@ -58,6 +62,9 @@ async def arun(
     decision = session.decide(call)
     if isinstance(decision, Aside):
         return await live()
+    if isinstance(decision, Rerun):
+        with running(session, decision.node):
+            return await live()
     if isinstance(decision, Serve):
         await decision.wait_async()
         return decision.deliver(codec)

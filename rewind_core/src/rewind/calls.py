@@ -25,7 +25,8 @@ class Call:
 
     `id` is the identity of the request (32 hex digits), `upstream` the label of a known
     host, `origin` the `scheme://host:port` of an unknown one, `absorbs` the kinds of call
-    that an inner ring may see again for this very call.
+    that an inner ring may see again for this very call. With `runs` a recorded call is made
+    again on replay, because it changes the program's own state; what it calls is served.
     """
 
     kind: Kind
@@ -40,3 +41,4 @@ class Call:
     meta: Mapping[str, Plain] = field(default_factory=dict)
     opaque_request: bytes | None = None
     wire: WireRecord | None = None
+    runs: bool = False

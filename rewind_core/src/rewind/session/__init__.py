@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .api import SessionContext, fork, record, replay
-from .decisions import Aside, Decision, Hints, Live, Serve
+from .decisions import Aside, Decision, Hints, Live, Rerun, Serve
 from .lineage import Attachment, Branch, branch_into
 from .registry import (
     any_open,
@@ -26,6 +26,7 @@ __all__ = [
     "Hints",
     "Live",
     "Requests",
+    "Rerun",
     "Serve",
     "Session",
     "SessionContext",

@@ -10,10 +10,11 @@ from .saying import say
 if TYPE_CHECKING:
     from ..boundary import Codec
     from ..trace import Event
+    from .lineage import Node
     from .session import Session
     from .slots import Slot
 
-__all__ = ["Aside", "Decision", "Hints", "Live", "Serve"]
+__all__ = ["Aside", "Decision", "Hints", "Live", "Rerun", "Serve"]
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
+class Rerun:
+    """Make the recorded call again and record nothing; what it calls is served."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Serve:
     session: Session
     event: Event
@@ -65,4 +73,4 @@ class Serve:
         return codec.serve(self.event, self.hints)
 
 
-Decision = Aside | Live | Serve
+Decision = Aside | Live | Rerun | Serve

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from ..calls import Call
     from .session import Session
 
-__all__ = ["Attachment", "Branch", "Line", "Node", "branch_into", "current_line", "set_line"]
+__all__ = [
+    "Attachment",
+    "Branch",
+    "Line",
+    "Node",
+    "branch_into",
+    "current_line",
+    "running",
+    "set_line",
+]
 
 T = TypeVar("T")
 
@@ -121,6 +130,21 @@ def reset_line(token: contextvars.Token[Line | None]) -> None:
         _line.reset(token)
     except ValueError:  # closed from another context than it was opened in
         _line.set(None)
+
+
+@contextlib.contextmanager
+def running(session: Session, node: Node) -> Generator[None]:
+    """Calls made inside are children of `node`."""
+    line = current_line()
+    if line is None or line.session is not session:
+        yield
+        return
+    token = set_line(line.within(node))
+    try:
+        yield
+    finally:
+        reset_line(token)
+        set_line(line.past(node))
 
 
 def open_line(session: Session) -> Line:

@@ -19,7 +19,7 @@ from ..errors import DivergenceError, RecordingWarning, SessionError
 from ..matching import Choice, Miss, Strategy, StrictMatcher, Tape, report
 from ..redact import Edit, Masker, apply_edits
 from ..trace import Event, EventRecord, Trace, TraceWriter, Value, copy_event
-from .decisions import Aside, Decision, Hints, Live, Serve
+from .decisions import Aside, Decision, Hints, Live, Rerun, Serve
 from .lineage import Line, Node, current_line, open_line, set_line
 from .order import DeliveryOrder
 from .requests import Requests
@@ -170,7 +170,7 @@ class Session:
 
     def _give(self, choice: Choice, call: Call, line: Line) -> Decision:
         found = choice.event
-        if self.mode == "fork" and self._tape.crosses_limit(found):
+        if self.mode == "fork" and (call.runs or self._tape.crosses_limit(found)):
             slot = self._reserve(call, line, found)
             self._tape.take(found, call, slot.node, run=True)
             self._settle_order(found.seq)
@@ -180,7 +180,10 @@ class Session:
             self._settle_order(found.seq)
             found = later
         node = self._node(call, line, found.seq)
-        self._tape.take(found, call, node)
+        self._tape.take(found, call, node, run=call.runs)
+        if call.runs:
+            self._settle_order(found.seq)
+            return Rerun(node)
         self.order.mark(found.ticks[0])
         for seq in self._tape.descendants(found.seq):
             self._settle_order(seq)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..redact import StreamMasker
 from ..trace import UNSET, Body, EventRecord, Value
-from .lineage import Node, current_line, reset_line, set_line
+from .lineage import Node, running
 
 if TYPE_CHECKING:
     from ..calls import Call
@@ -55,19 +55,9 @@ class Slot:
         self._masker = session.masker
         self._stream: StreamMasker | None = None
 
-    @contextlib.contextmanager
-    def running(self) -> Generator[None]:
+    def running(self) -> contextlib.AbstractContextManager[None]:
         """Calls made inside are children of this one."""
-        line = current_line()
-        if line is None or line.session is not self.session:
-            yield
-            return
-        token = set_line(line.within(self.node))
-        try:
-            yield
-        finally:
-            reset_line(token)
-            set_line(line.past(self.node))
+        return running(self.session, self.node)
 
     def protect(self, action: Callable[..., T], *args: Any, otherwise: T | None = None) -> T:
         """Run a piece of recording; trouble in it is said once and never reaches the agent."""
