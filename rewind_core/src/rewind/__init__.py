@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         lexical_similarity,
         set_similarity,
     )
-    from .session import Session, current_session, fork, record, replay
+    from .session import Session, SessionContext, current_session, fork, record, replay
     from .testing import NeverCalled, ScriptedLLM
     from .trace import Event, Trace
 
@@ -78,7 +78,9 @@ _MATCHING = (
 _HOME: dict[str, str] = {
     **dict.fromkeys(_ERRORS, "errors"),
     **dict.fromkeys(("llm", "memory", "tool"), "decorators"),
-    **dict.fromkeys(("Session", "current_session", "fork", "record", "replay"), "session"),
+    **dict.fromkeys(
+        ("Session", "SessionContext", "current_session", "fork", "record", "replay"), "session"
+    ),
     **dict.fromkeys(("Event", "Trace"), "trace"),
     **dict.fromkeys(("auto_patch", "patch_anthropic", "patch_openai"), "integrations"),
     **dict.fromkeys(("DiffEntry", "TraceDiff", "diff_traces", "render_text"), "diff"),
@@ -115,6 +117,7 @@ __all__ = [
     "ScriptExhausted",
     "ScriptedLLM",
     "Session",
+    "SessionContext",
     "SessionError",
     "StrictMatcher",
     "ThreadlessCallWarning",

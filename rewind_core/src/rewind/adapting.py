@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from .boundary import arun, run
 from .calls import LLM_ABSORBS, Call, Kind
 from .canonical import to_plain
+from .capture.patching import SubclassGroup
+from .keys import key_variables, set_placeholders
 from .outcomes import (
     AS_IS,
     AsyncStreamCodec,
@@ -30,11 +32,12 @@ from .outcomes import (
     ValueCodec,
     async_driver,
     drive,
-    say_lossy,
 )
 from .session import Attachment, Session, any_open, current_session, find
 
 if TYPE_CHECKING:
+    import os
+
     from .canonical import Plain
 
 __all__ = [
@@ -43,12 +46,14 @@ __all__ = [
     "Attachment",
     "Conversion",
     "Session",
+    "SubclassGroup",
     "any_open",
     "aperform",
     "astream",
     "current_session",
     "find",
     "perform",
+    "placeholder_keys",
     "stream",
 ]
 
@@ -73,9 +78,9 @@ class Action:
     def call(self, session: Session) -> Call:
         """The action as a call of `session`."""
         head = f"framework {self.kind} {self.name}".encode()
-        stored, identity = session.requests.arguments(head, self.request, say_lossy)
+        stored, identity = session.requests.arguments(head, self.request, _unsaid)
         if self.identity is not None:
-            _, identity = session.requests.arguments(head, self.identity, say_lossy)
+            _, identity = session.requests.arguments(head, self.identity, _unsaid)
         meta: dict[str, Plain] = {
             key: session.masker.plain(to_plain(value)) for key, value in self.meta.items()
         }
@@ -89,6 +94,10 @@ class Action:
             meta=meta,
             runs=self.runs,
         )
+
+
+def _unsaid(_value: object) -> None:
+    """What a request loses is lost to the eye only: it is never given back."""
 
 
 def perform(
@@ -148,3 +157,8 @@ def astream(
         return await arun(session, action.call(session), source, codec)
 
     return async_driver(_aitems, opened)()
+
+
+def placeholder_keys(path: str | os.PathLike[str]) -> None:
+    """Set a placeholder for each unset key variable that replaying the trace at `path` may need."""
+    set_placeholders(key_variables(path))

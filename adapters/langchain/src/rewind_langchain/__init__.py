@@ -1,5 +1,8 @@
-"""rewind for LangChain: the front door through which its runs are recorded and replayed."""
+"""rewind for LangChain: one handler records, replays and forks its runs."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from .embeddings import RewindEmbeddings
+from .handler import RewindCallbackHandler, tracing
+
+__all__ = ["RewindCallbackHandler", "RewindEmbeddings", "tracing"]

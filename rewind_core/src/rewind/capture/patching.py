@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ import wrapt
 
 from ..errors import PatchGapWarning
 
-__all__ = ["Group", "Target"]
+__all__ = ["Group", "SubclassGroup", "Target", "Wrapper"]
 
 Wrapper = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 """`(wrapped, instance, args, kwargs) -> result`, as in wrapt."""
@@ -43,6 +44,37 @@ class _Applied:
     inherited: bool
 
 
+class Patches:
+    """What has been set on foreign objects, and how it was before."""
+
+    def __init__(self, enabled: Callable[[], bool]) -> None:
+        self._enabled = enabled
+        self._applied: list[_Applied] = []
+
+    def wrap(self, parent: Any, name: str, original: Any, wrapper: Wrapper) -> None:
+        """Put `wrapper` around `parent.name`, once; it is inert while not enabled."""
+        if any(one.parent is parent and one.name == name for one in self._applied):
+            return
+        inherited = name not in vars(parent)
+        wrapped = wrapt.FunctionWrapper(original, wrapper, enabled=self._enabled)
+        setattr(parent, name, wrapped)
+        self._applied.append(
+            _Applied(
+                parent=parent, name=name, wrapper=wrapped, original=original, inherited=inherited
+            )
+        )
+
+    def undo(self) -> None:
+        while self._applied:
+            one = self._applied.pop()
+            if vars(one.parent).get(one.name) is not one.wrapper:
+                continue
+            if one.inherited:
+                delattr(one.parent, one.name)
+            else:
+                setattr(one.parent, one.name, one.original)
+
+
 class Group:
     """Targets that are installed and removed together."""
 
@@ -50,7 +82,7 @@ class Group:
         self._targets = targets
         self._lock = threading.RLock()
         self._holders = 0
-        self._applied: list[_Applied] = []
+        self._patches = Patches(lambda: self.active)
         self._hooked: set[str] = set()
 
     @property
@@ -68,8 +100,7 @@ class Group:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                while self._applied:
-                    self._remove(self._applied.pop())
+                self._patches.undo()
 
     def _arrange(self, module: str) -> None:
         """Apply now, or when the module is imported."""
@@ -99,21 +130,49 @@ class Group:
                     stacklevel=2,
                 )
             return
-        if any(one.parent is parent and one.name == name for one in self._applied):
-            return
-        inherited = name not in vars(parent)
-        wrapper = wrapt.FunctionWrapper(original, target.make(module), enabled=lambda: self.active)
-        setattr(parent, name, wrapper)
-        self._applied.append(
-            _Applied(
-                parent=parent, name=name, wrapper=wrapper, original=original, inherited=inherited
-            )
-        )
+        self._patches.wrap(parent, name, original, target.make(module))
 
-    def _remove(self, one: _Applied) -> None:
-        if vars(one.parent).get(one.name) is not one.wrapper:
-            return
-        if one.inherited:
-            delattr(one.parent, one.name)
-        else:
-            setattr(one.parent, one.name, one.original)
+
+class SubclassGroup:
+    """Methods of a class and of all its subclasses, wrapped where a class defines them itself.
+
+    Classes come into being at any time: `refresh` finds the new ones. The methods of `abstract`
+    are left alone on the base, where frameworks compare them by identity.
+    """
+
+    def __init__(self, methods: Mapping[str, Wrapper], *, abstract: Collection[str] = ()) -> None:
+        self._methods = methods
+        self._abstract = frozenset(abstract)
+        self._lock = threading.RLock()
+        self._holders = 0
+        self._patches = Patches(lambda: self._holders > 0)
+        self._seen: weakref.WeakSet[type] = weakref.WeakSet()
+
+    def acquire(self, base: type) -> None:
+        with self._lock:
+            self._holders += 1
+            self.refresh(base)
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._patches.undo()
+                self._seen.clear()
+
+    def refresh(self, base: type) -> None:
+        """Wrap what classes defined since the last time."""
+        stack = [base]
+        while stack:
+            one = stack.pop()
+            stack.extend(type.__subclasses__(one))
+            if one not in self._seen:
+                self._wrap(one, is_base=one is base)
+
+    def _wrap(self, one: type, *, is_base: bool) -> None:
+        with self._lock:
+            self._seen.add(one)
+            for name, wrapper in self._methods.items():
+                original = vars(one).get(name)
+                if original is not None and not (is_base and name in self._abstract):
+                    self._patches.wrap(one, name, original, wrapper)

@@ -65,8 +65,8 @@ def _session(mode: str, path: str, settings: dict[str, object]) -> SessionContex
 
 def _patch(mode: str, path: str) -> None:
     from ..integrations import auto_patch
+    from ..keys import key_variables, set_placeholders
     from .children import watch
-    from .keys import key_variables, set_placeholders
 
     auto_patch()
     if mode == "replay":

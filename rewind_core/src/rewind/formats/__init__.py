@@ -1,11 +1,14 @@
 """Wire formats: what the bodies of a call mean. Shows, diffs and sums need it; replay never does.
 
 A format is one module with `NAME`, `OPERATIONS`, `PATHS`, `matches`, `read` and `read_stream`,
-and one entry in `FORMATS`.
+and one entry in `FORMATS`, or under the entry point group
+`rewind.formats` of another package.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
@@ -41,12 +44,24 @@ FORMATS: tuple[WireFormat, ...] = (
 OPAQUE = cast("WireFormat", opaque)
 
 
+@functools.lru_cache(maxsize=64)
+def _named(name: object) -> WireFormat | None:
+    """A format of ours, or one that an installed package brings as an entry point."""
+    if not isinstance(name, str):
+        return None
+    for known in (*FORMATS, OPAQUE):
+        if name == known.NAME:
+            return known
+    for found in importlib.metadata.entry_points(group="rewind.formats", name=name):
+        return cast("WireFormat", found.load())
+    return None
+
+
 def format_of(event: Event) -> WireFormat:
     """As the event itself says, else by its name, its path, or the shape of its response."""
-    named = event.meta.get("format")
-    for known in (*FORMATS, OPAQUE):
-        if named == known.NAME:
-            return known
+    found = _named(event.meta.get("format"))
+    if found is not None:
+        return found
     if event.kind not in ("llm", "http"):
         return OPAQUE
     if event.ring != "function":

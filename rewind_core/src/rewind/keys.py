@@ -11,13 +11,13 @@ __all__ = ["PLACEHOLDER", "key_variables", "set_placeholders"]
 PLACEHOLDER = "placeholder-set-by-rewind-replay"
 
 
-def key_variables(path: str) -> list[str]:
+def key_variables(path: str | os.PathLike[str]) -> list[str]:
     """The key variables of every known SDK, and of the upstreams that the trace at `path` has.
 
     SDKs and services name theirs by one habit: `<NAME>_API_KEY`, `<SERVICE>_<SDK>_API_KEY`.
     """
-    from ..providers import PROVIDERS
-    from ..trace import Trace
+    from .providers import PROVIDERS
+    from .trace import Trace
 
     names = {_variable(provider.package) for provider in PROVIDERS.values()}
     for event in Trace.open(path).events:
