@@ -118,7 +118,8 @@ def _job_of(line: Line) -> Line | None:
     job: Line | None = getattr(_jobs, "line", None)
     if job is None or job.session is not line.session or job.last is not line.last:
         return None
-    return job if job.branch[:-1] == line.branch else None
+    depth = len(line.branch)
+    return job if job.branch[:depth] == line.branch and len(job.branch) > depth else None
 
 
 def set_line(line: Line | None) -> contextvars.Token[Line | None]:
